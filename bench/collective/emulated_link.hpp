@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A slower network than the real one: each collective is really done, then held until its modelled
+// time has passed.
+#pragma once
+
+#include "bench/collective/communicator.hpp"
+#include "bench/collective/control_plane.hpp"
+
+#include <cstdint>
+#include <memory>
+
+namespace mergewise {
+
+/// The link that is emulated. gbps = 1e9 bit/s.
+struct LinkModel {
+  double a_us = 0;
+  double gbps = 0;
+  /// a + 2 (P-1)/P 8 M / gbps for M > 0 and P > 1, else 0.
+  [[nodiscard]] Nanoseconds all_reduce(Bytes bytes, int ranks) const;
+};
+
+/// What the emulation did so far.
+struct LinkCounts {
+  std::int64_t collectives = 0;
+  std::int64_t overran = 0;  ///< really took longer than the model: these were not held
+};
+
+/// Wraps a communicator whose ranks all run on this host (throws UnsupportedError else: the last
+/// arrival is found through shared memory). Ends of collectives: max(really done, last rank's
+/// arrival + modelled time).
+class EmulatedLink : public Communicator {
+ public:
+  [[nodiscard]] virtual LinkCounts counts() const = 0;
+};
+[[nodiscard]] std::unique_ptr<EmulatedLink> make_emulated_link(Communicator& inner,
+                                                               ControlPlane& control,
+                                                               const LinkModel& link);
+
+}  // namespace mergewise

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small helpers for messages that name the valid choices.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace mergewise {
+
+/// "a, b, c".
+[[nodiscard]] std::string join(std::span<const std::string> words,
+                               std::string_view separator = ", ");
+
+/// The choice nearest to `word` by edit distance, or "" when none is near enough to be a likely
+/// typing slip.
+[[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> choices);
+
+/// "unknown strategy 'mgwfbp', did you mean 'mg_wfbp'? Valid: ddp, mg_wfbp, ..." - the one wording
+/// for unknown names.
+[[nodiscard]] std::string unknown_name(std::string_view kind, std::string_view word,
+                                       std::span<const std::string> choices);
+
+}  // namespace mergewise

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operation on a number of bytes costs: a straight line or a calibrated table.
+#pragma once
+
+#include "bench/core/units.hpp"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace mergewise {
+
+/// T(M) = a + b M for M > 0.
+struct LinearCost {
+  Nanoseconds a_ns = 0;           ///< start-up, >= 0
+  Nanoseconds b_ns_per_byte = 0;  ///< >= 0
+  friend bool operator==(const LinearCost&, const LinearCost&) = default;
+};
+
+/// Calibrated points (bytes, ns), by strictly increasing bytes, at least one. Each time is first
+/// raised to the largest before it; between points it is interpolated; below the first the first's
+/// time; beyond the last, the last segment goes on (one point: constant).
+struct MeasuredCost {
+  std::vector<std::pair<Bytes, Nanoseconds>> points;
+  friend bool operator==(const MeasuredCost&, const MeasuredCost&) = default;
+};
+
+/// A non-decreasing cost of bytes with T(0) = 0. Immutable value; calling it is O(1) or O(log
+/// points), no allocation.
+class CostModel {
+ public:
+  CostModel() = default;  ///< costs nothing
+  /// Throw InputError for negative or non-finite numbers, unordered or missing points.
+  CostModel(LinearCost linear);      // NOLINT(google-explicit-constructor): a line is a cost model
+  CostModel(MeasuredCost measured);  // NOLINT(google-explicit-constructor): so is a table
+
+  [[nodiscard]] Nanoseconds operator()(Bytes bytes) const;
+
+  [[nodiscard]] const LinearCost* linear() const { return std::get_if<LinearCost>(&form_); }
+  /// The points as given (before the running maximum), or nullptr.
+  [[nodiscard]] const MeasuredCost* measured() const { return std::get_if<MeasuredCost>(&form_); }
+  [[nodiscard]] bool is_zero() const;
+
+  friend bool operator==(const CostModel&, const CostModel&) = default;
+
+ private:
+  std::variant<LinearCost, MeasuredCost> form_;
+  std::vector<Nanoseconds> raised_;  // running maximum of the measured times
+};
+
+/// How well a straight line describes measured points.
+struct LineFit {
+  LinearCost line;           ///< a and b by relative-error least squares, each clamped to >= 0
+  double r_squared = 0;      ///< of the unclamped line, on the times
+  double largest_error = 0;  ///< largest |line - point| / point
+  bool negative_intercept = false;  ///< the unclamped a was < 0
+  double gigabits_per_s =
+      0;  ///< 8 / b: what link rate the slope implies, before the algorithm's factor
+};
+
+/// Fits points (bytes > 0, ns > 0) by least squares of the relative error. Two points at least;
+/// throws InputError else.
+[[nodiscard]] LineFit fit_line(const std::vector<std::pair<Bytes, Nanoseconds>>& points);
+
+}  // namespace mergewise

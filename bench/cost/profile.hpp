@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile: layer times and cost models, everything a merge plan is made from. One file format
+// (mergewise/profile/1).
+#pragma once
+
+#include "bench/config/node.hpp"
+#include "bench/core/options.hpp"
+#include "bench/core/units.hpp"
+#include "bench/cost/cost_model.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+
+inline constexpr const char* kProfileSchema = "mergewise/profile/1";
+
+enum class DType { kFloat32, kBfloat16, kFloat16 };
+[[nodiscard]] Bytes size_of(DType dtype);
+[[nodiscard]] const char* name_of(DType dtype);  ///< "fp32", "bf16", "fp16"
+
+/// One gradient tensor; the profile lists them in ready order.
+struct ProfileTensor {
+  std::string name;
+  Bytes bytes = 0;              ///< of the gradient in grad_dtype; may be 0
+  Nanoseconds backward_ns = 0;  ///< backward work that ends with this tensor ready
+  std::optional<Nanoseconds> forward_ns;
+  std::string layer;                ///< "" when unknown
+  std::vector<std::int64_t> shape;  ///< [] when unknown
+  friend bool operator==(const ProfileTensor&, const ProfileTensor&) = default;
+};
+
+/// The cost of a collective under each of the conditions it was measured in. Plans use
+/// `beside_compute` where there is one, else `back_to_back`, else `isolated`; a profile that gives
+/// one plain model puts it in `isolated` unless it says "variant".
+struct CollectiveCost {
+  std::optional<CostModel> isolated;
+  std::optional<CostModel> back_to_back;
+  std::optional<CostModel> beside_compute;
+  /// The model plans use, and its name ("beside_compute", ...).
+  [[nodiscard]] const CostModel& planning() const;
+  [[nodiscard]] const char* planning_variant() const;
+  friend bool operator==(const CollectiveCost&, const CollectiveCost&) = default;
+};
+
+/// Compression and decompression of a group, as functions of its dense bytes.
+struct CompressorCost {
+  CostModel compress;
+  CostModel decompress;
+  friend bool operator==(const CompressorCost&, const CompressorCost&) = default;
+};
+
+struct Profile {
+  std::string name;
+  Nanoseconds forward_ns = 0;
+  std::vector<ProfileTensor> tensors;        ///< in ready order, at least one
+  std::optional<CollectiveCost> all_reduce;  ///< of the bytes of the group
+  std::optional<CollectiveCost> all_gather;  ///< of the bytes that one rank contributes
+  std::optional<CollectiveCost> reduce_scatter;
+  std::map<std::string, CompressorCost> compressors;
+  std::string compressor = "none";
+  double density = 0.001;
+  std::optional<int> ranks;
+  DType grad_dtype = DType::kFloat32;
+  Options options;   ///< for the strategy; those it does not know are noted and ignored
+  CostModel pack;    ///< p(M), of the group's dense bytes
+  CostModel unpack;  ///< q(M)
+  CostModel update;  ///< u(M)
+  std::vector<std::string> notes;  ///< what the loader ignored; not saved, not compared
+};
+
+/// Reads a profile; every InputError names file, line and column. Refused: unknown schema, no
+/// tensors, bytes that are no multiple of the element size, negative or non-finite numbers,
+/// decreasing points, a compressor without costs. Unknown top-level keys are noted and ignored
+/// ("expected" and others belong to test data).
+[[nodiscard]] Profile load_profile(const std::filesystem::path& file);
+[[nodiscard]] Profile profile_from(const Node& root);
+
+/// The profile as a JSON document that load_profile reads back to an equal profile.
+[[nodiscard]] nlohmann::json to_json(const Profile& profile);
+[[nodiscard]] nlohmann::json to_json(const CostModel& model);
+
+}  // namespace mergewise

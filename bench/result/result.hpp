@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result of a run as data, and its file (schema mergewise/result/1, described in
+// docs/result.md).
+#pragma once
+
+#include "bench/core/options.hpp"
+#include "bench/core/units.hpp"
+#include "bench/cost/profile.hpp"
+#include "bench/plan/merge_plan.hpp"
+#include "bench/plan/timeline.hpp"
+#include "bench/stats/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mergewise {
+
+inline constexpr const char* kResultSchema = "mergewise/result/1";
+
+enum class CaseStatus { kOk, kPartial, kFailed, kSkipped };
+[[nodiscard]] const char* name_of(CaseStatus status);  ///< "ok", "partial", "failed", "skipped"
+
+/// A measured span of one iteration, counted from that iteration's start on the same rank.
+struct MeasuredSpan {
+  int rank = 0;
+  Lane lane = Lane::kCompute;
+  std::string activity;  ///< "forward", "backward", "pack", "transfer", "wait", "unpack"
+  std::size_t group = 0;
+  Nanoseconds begin = 0;
+  Nanoseconds end = 0;
+};
+
+/// Where the time of an iteration went (means over the span pass, mean over ranks); the labels sum
+/// to the iteration.
+struct Breakdown {
+  std::vector<std::pair<std::string, Nanoseconds>>
+      labels_ns;                 ///< compute, pack, update, transfer, wait, idle
+  Nanoseconds iteration_ns = 0;  ///< mean iteration of the span pass
+  Nanoseconds busy_ns = 0;       ///< union of communication spans
+  Nanoseconds exposed_ns = 0;    ///< busy minus compute spans
+  Nanoseconds hidden_ns = 0;     ///< busy - exposed
+  Nanoseconds observer_ns = 0;   ///< median of the span pass minus median of the headline pass
+};
+
+/// What the emulated link did in a case.
+struct LinkRecord {
+  double a_us = 0;
+  double gbps = 0;
+  std::int64_t collectives = 0;
+  std::int64_t overran = 0;
+};
+
+/// One point of a calibration: robust statistics of the collective at a size.
+struct CalibrationPoint {
+  Bytes bytes = 0;
+  Nanoseconds ns = 0;  ///< what the profile uses (the mean)
+  Nanoseconds low_ns = 0;
+  Nanoseconds high_ns = 0;
+  int repetitions = 0;
+};
+
+/// How the cost model of a profile came about.
+struct Calibration {
+  std::string profile;     ///< key of Result::profiles
+  std::string collective;  ///< "all_reduce"
+  std::string variant;     ///< "back_to_back"
+  std::vector<CalibrationPoint> points;
+  LineFit fit;
+  bool used_line = false;  ///< the profile uses the fitted line, else the points
+};
+
+struct CaseRecord {
+  std::string workload;
+  std::int64_t batch = 0;
+  std::string times_from;  ///< where the layer times come from
+  std::string strategy;
+  Options options;
+  std::string compressor = "none";
+  int ranks = 1;
+  CaseStatus status = CaseStatus::kSkipped;
+  std::string reason;  ///< why not ok; "" when ok
+  bool verified = false;
+  MergePlan plan;
+  std::string plan_hash;                ///< 16 hex digits
+  std::string profile;                  ///< key of Result::profiles
+  std::vector<Nanoseconds> samples_ns;  ///< per iteration the maximum over ranks
+  std::vector<Nanoseconds> warmup_ns;
+  std::optional<Summary> summary;
+  std::string stopped;  ///< "target", "max", "budget", "signal"
+  std::optional<Nanoseconds> predicted_ns;
+  std::optional<Nanoseconds> optimal_ns;        ///< the optimum of the model
+  std::optional<Nanoseconds> compute_alone_ns;  ///< measured without communication
+  std::optional<Nanoseconds> tax_ns;            ///< null with timed compute, where it cannot show
+  std::optional<Breakdown> breakdown;
+  std::optional<LinkRecord> link;
+  std::vector<MeasuredSpan> spans;  ///< of one iteration, rank 0 (all ranks in trace.json)
+  Timeline predicted;
+  std::vector<std::string> flags;  ///< see docs/result.md
+};
+
+struct Result {
+  std::string name;
+  bool simulated = false;
+  nlohmann::json environment;  ///< see environment.hpp
+  nlohmann::json config;       ///< the config as it was understood, complete
+  std::string started;         ///< UTC, ISO 8601
+  std::uint64_t seed = 0;
+  bool complete = false;  ///< all cases that were asked for are here
+  std::map<std::string, Profile> profiles;
+  std::vector<Calibration> calibrations;
+  std::vector<CaseRecord> cases;
+  std::vector<std::string> order;  ///< the recorded random order in which blocks ran
+};
+
+/// The document; null for NaN and infinity.
+[[nodiscard]] nlohmann::json to_json(const Result& result);
+/// Writes atomically (temporary file in the same folder, fsync, rename). Throws BackendError naming
+/// the path: read-only folder, disk full.
+void write_file(const std::filesystem::path& file, const std::string& content);
+void write_result(const std::filesystem::path& file, const Result& result);
+
+}  // namespace mergewise

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# Third-party packages, all from the distribution. Gloo alone has a pinned source fallback (FindOrFetchGloo).
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc)
+set(BLA_VENDOR OpenBLAS)
+find_package(BLAS REQUIRED)
+include(FindOrFetchGloo)
+if(MERGEWISE_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(MERGEWISE_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# The one place that says how our own code is compiled: link every own target to mergewise_options.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+add_library(mergewise_options INTERFACE)
+target_compile_features(mergewise_options INTERFACE cxx_std_20)
+target_include_directories(mergewise_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(mergewise_options INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
+  -Wconversion -Wno-sign-conversion
+  $<$<BOOL:${MERGEWISE_WERROR}>:-Werror>)
+
+if(MERGEWISE_SANITIZE)
+  # Applied to the link of every target, so that gtest's main carries the runtime too.
+  add_compile_options(-fsanitize=${MERGEWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${MERGEWISE_SANITIZE})
+endif()

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one layer computes for a whole batch: matrix products and memory passes, forward and
+// backward.
+#pragma once
+
+#include "workloads/model.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+
+/// Products and bytes of one layer and batch. Backward products are the gradient by weight and
+/// (unless the layer is the first) the gradient by input.
+struct LayerWork {
+  std::string layer;
+  LayerKind kind = LayerKind::kOther;
+  std::vector<Gemm> forward;  ///< whole batch: macs() is the batch's
+  std::vector<Gemm> backward;
+  Bytes forward_bytes = 0;  ///< memory traffic of activations and parameters, fp32
+  Bytes backward_bytes = 0;
+  [[nodiscard]] double forward_flops() const;  ///< 2 macs
+  [[nodiscard]] double backward_flops() const;
+};
+
+/// In forward order, one per layer of the model.
+[[nodiscard]] std::vector<LayerWork> layer_work(const Model& model, std::int64_t batch);
+
+}  // namespace mergewise

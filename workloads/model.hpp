@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network as shapes: layers with their tensors, multiply-accumulates and the order in which
+// gradients become ready.
+#pragma once
+
+#include "bench/core/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+
+enum class LayerKind {
+  kConv,
+  kLinear,
+  kNorm,
+  kEmbedding,
+  kAttention,
+  kActivation,
+  kPool,
+  kAdd,
+  kOther
+};
+[[nodiscard]] const char* name_of(LayerKind kind);  ///< "conv", "linear", ...
+
+/// A learnable parameter, named and shaped as the framework names it. PyTorch's layout.
+struct TensorSpec {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  [[nodiscard]] std::int64_t elements() const;  ///< 1 for []; 0 when a dimension is 0
+};
+
+/// `count` products C[M x N] = A[M x K] B[K x N], for one sample; M grows with the batch.
+struct Gemm {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  std::int64_t count = 1;       ///< groups of a convolution, heads of an attention
+  bool batch_in_count = false;  ///< the batch multiplies `count` (attention), not m
+  [[nodiscard]] std::int64_t macs() const { return m * n * k * count; }
+};
+
+/// One module in forward order.
+struct Layer {
+  std::string name;  ///< the module's, e.g. "layer4.2.conv1"
+  LayerKind kind = LayerKind::kOther;
+  std::vector<std::size_t> tensors;  ///< indices into Model::tensors that this layer owns
+  std::vector<Gemm> gemms;           ///< forward products for one sample; empty for memory passes
+  std::int64_t macs = 0;  ///< what the reference counts: conv and linear only, one sample
+  std::int64_t activations =
+      0;               ///< elements read plus elements written by the forward pass, one sample
+  bool first = false;  ///< reads the network's input: no gradient by input
+};
+
+struct Model {
+  std::string name;                       ///< "resnet50"
+  std::vector<std::int64_t> input_shape;  ///< of one sample, batch left out: {3, 224, 224}, {128}
+  std::vector<TensorSpec> tensors;        ///< in definition order
+  std::vector<Layer> layers;              ///< in forward order
+  std::vector<std::size_t> ready_order;   ///< indices into tensors: the order of complete gradients
+  [[nodiscard]] std::int64_t total_parameters() const;
+  [[nodiscard]] std::int64_t total_macs() const;
+};
+
+/// What a builder may be told; 0 = the model's own default.
+struct ModelArguments {
+  std::int64_t image_size = 0;
+  std::int64_t sequence_length = 0;
+};
+
+/// The ids of all built-in networks.
+[[nodiscard]] std::vector<std::string> model_ids();
+/// Throws InputError for an unknown id (with the nearest match) or an argument the network cannot
+/// take (naming the layer that no longer fits).
+[[nodiscard]] Model build_model(const std::string& id, const ModelArguments& arguments = {});
+
+}  // namespace mergewise

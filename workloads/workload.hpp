@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload: a network with a batch size and layer times, ready to be planned and replayed.
+#pragma once
+
+#include "bench/config/node.hpp"
+#include "bench/core/units.hpp"
+#include "workloads/layer_work.hpp"
+#include "workloads/model.hpp"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+
+/// A device as its data sheet and published trainings describe it; configs/accelerators/*.yaml.
+struct Accelerator {
+  std::string name;  ///< "v100"
+  std::string description;
+  double peak_flops = 0;  ///< FLOP/s of the stated arithmetic
+  double memory_bytes_per_s = 0;
+  double flops_fraction = 0;          ///< achieved part of the peak for products, 0..1
+  double bandwidth_fraction = 0;      ///< achieved part of the memory bandwidth, 0..1
+  Nanoseconds layer_overhead_ns = 0;  ///< launch cost of a layer's pass
+  /// Published single-device training throughput in samples/s, by model id; layer times are scaled
+  /// to meet it.
+  std::vector<std::pair<std::string, double>> throughput;
+};
+/// Loads `id` from the accelerator folder, or a path ending in .yaml. Throws InputError with file,
+/// line and column, or with the ids that exist.
+[[nodiscard]] Accelerator load_accelerator(const std::string& id,
+                                           const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::string> accelerator_ids(const std::filesystem::path& folder);
+
+/// A gradient tensor of a workload; fp32.
+struct WorkloadTensor {
+  std::string name;
+  std::string layer;
+  std::vector<std::int64_t> shape;
+  Bytes bytes = 0;
+  Nanoseconds forward_ns = 0;   ///< forward work of the layers whose backward work it carries
+  Nanoseconds backward_ns = 0;  ///< backward work that ends with this tensor ready
+};
+
+struct Workload {
+  std::string name;  ///< "resnet50"
+  std::int64_t batch = 1;
+  std::string times_from;  ///< "roofline v100, scaled to 253 samples/s", "file ...": for reports
+  Nanoseconds forward_ns = 0;           ///< F, of the whole forward pass
+  std::vector<WorkloadTensor> tensors;  ///< in ready order, at least one
+  /// Real work, where a network's shapes are known (empty for a user's list of times): all layers,
+  /// forward order ...
+  std::vector<LayerWork> layers;
+  /// ... and for each tensor, in ready order, the layers whose backward work ends with it ready, in
+  /// backward order.
+  std::vector<std::vector<std::size_t>> backward_layers;
+};
+
+/// Layer times by a roofline: time = overhead + max(flops / achieved flops, bytes / achieved
+/// bandwidth), scaled as a whole to the accelerator's published throughput for this model where
+/// there is one. A layer's backward time belongs to its first ready tensor, its other tensors have
+/// 0; a layer without tensors adds to the next tensor that becomes ready.
+[[nodiscard]] Workload make_workload(const Model& model, std::int64_t batch,
+                                     const Accelerator& accelerator);
+
+/// A user's own model: YAML {schema: mergewise/model/1, name, batch, forward_ns | forward_us |
+/// forward_ms, tensors (in ready order): [{name, shape | bytes, backward_ns | _us | _ms, layer}]}.
+/// Throws InputError with file, line, column.
+[[nodiscard]] Workload load_user_model(const std::filesystem::path& file);
+
+}  // namespace mergewise
