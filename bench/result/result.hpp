@@ -8,6 +8,7 @@
 #include "bench/cost/profile.hpp"
 #include "bench/plan/merge_plan.hpp"
 #include "bench/plan/timeline.hpp"
+#include "bench/replay/measurement.hpp"
 #include "bench/stats/summary.hpp"
 
 #include <nlohmann/json.hpp>
@@ -27,43 +28,12 @@ inline constexpr const char* kResultSchema = "mergewise/result/1";
 enum class CaseStatus { kOk, kPartial, kFailed, kSkipped };
 [[nodiscard]] const char* name_of(CaseStatus status);  ///< "ok", "partial", "failed", "skipped"
 
-/// A measured span of one iteration, counted from that iteration's start on the same rank.
-struct MeasuredSpan {
-  int rank = 0;
-  Lane lane = Lane::kCompute;
-  std::string activity;  ///< "forward", "backward", "pack", "transfer", "wait", "unpack"
-  std::size_t group = 0;
-  Nanoseconds begin = 0;
-  Nanoseconds end = 0;
-};
-
-/// Where the time of an iteration went (means over the span pass, mean over ranks); the labels sum
-/// to the iteration.
-struct Breakdown {
-  std::vector<std::pair<std::string, Nanoseconds>>
-      labels_ns;                 ///< compute, pack, update, transfer, wait, idle
-  Nanoseconds iteration_ns = 0;  ///< mean iteration of the span pass
-  Nanoseconds busy_ns = 0;       ///< union of communication spans
-  Nanoseconds exposed_ns = 0;    ///< busy minus compute spans
-  Nanoseconds hidden_ns = 0;     ///< busy - exposed
-  Nanoseconds observer_ns = 0;   ///< median of the span pass minus median of the headline pass
-};
-
 /// What the emulated link did in a case.
 struct LinkRecord {
   double a_us = 0;
   double gbps = 0;
   std::int64_t collectives = 0;
   std::int64_t overran = 0;
-};
-
-/// One point of a calibration: robust statistics of the collective at a size.
-struct CalibrationPoint {
-  Bytes bytes = 0;
-  Nanoseconds ns = 0;  ///< what the profile uses (the mean)
-  Nanoseconds low_ns = 0;
-  Nanoseconds high_ns = 0;
-  int repetitions = 0;
 };
 
 /// How the cost model of a profile came about.
