@@ -26,7 +26,7 @@ struct MeasuredCost {
 };
 
 /// A non-decreasing cost of bytes with T(0) = 0. Immutable value; calling it is O(1) or O(log
-/// points), no allocation.
+/// points), no allocation, from any thread.
 class CostModel {
  public:
   CostModel() = default;  ///< costs nothing
@@ -34,18 +34,37 @@ class CostModel {
   CostModel(LinearCost linear);      // NOLINT(google-explicit-constructor): a line is a cost model
   CostModel(MeasuredCost measured);  // NOLINT(google-explicit-constructor): so is a table
 
-  [[nodiscard]] Nanoseconds operator()(Bytes bytes) const;
+  [[nodiscard]] Nanoseconds operator()(Bytes bytes) const {
+    if (bytes <= 0) return 0;
+    const auto size = static_cast<double>(bytes);
+    if (segments_.empty()) return line_.a_ns + line_.b_ns_per_byte * size;
+    return interpolated(size);
+  }
 
+  /// The line, or nullptr for a table.
   [[nodiscard]] const LinearCost* linear() const { return std::get_if<LinearCost>(&form_); }
-  /// The points as given (before the running maximum), or nullptr.
+  /// The points as given (before the running maximum), or nullptr for a line.
   [[nodiscard]] const MeasuredCost* measured() const { return std::get_if<MeasuredCost>(&form_); }
+  /// True when every number of bytes costs nothing.
   [[nodiscard]] bool is_zero() const;
 
-  friend bool operator==(const CostModel&, const CostModel&) = default;
+  friend bool operator==(const CostModel& a, const CostModel& b) { return a.form_ == b.form_; }
 
  private:
+  // A table's piece from a point to the next, times raised to the running maximum. The ceiling, the
+  // next point's time, keeps rounding from breaking monotony.
+  struct Segment {
+    double bytes;
+    double ns;
+    double slope;
+    double ceiling;
+  };
+
+  [[nodiscard]] Nanoseconds interpolated(double size) const;
+
   std::variant<LinearCost, MeasuredCost> form_;
-  std::vector<Nanoseconds> raised_;  // running maximum of the measured times
+  LinearCost line_;                // of a line, at hand without asking the variant
+  std::vector<Segment> segments_;  // of a table, one for each point
 };
 
 /// How well a straight line describes measured points.
