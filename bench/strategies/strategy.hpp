@@ -29,8 +29,13 @@ class Strategy {
   [[nodiscard]] virtual std::string do_id() const = 0;
   [[nodiscard]] virtual std::string do_summary() const = 0;
   [[nodiscard]] virtual std::vector<OptionSpec> do_options() const { return {}; }
-  /// How many tensors are covered at the end of each group; `options` are complete.
+  /// The plan, not yet checked; `options` are complete.
   [[nodiscard]] virtual MergePlan do_plan(const TimeModel& model, const Options& options) const = 0;
 };
+
+/// The part of `given` that the strategy knows; the names of the others are appended to `ignored`.
+/// For a profile's options, which serve several strategies; a command line's go to plan() whole.
+[[nodiscard]] Options known_options(const Strategy& strategy, const Options& given,
+                                    std::vector<std::string>* ignored = nullptr);
 
 }  // namespace mergewise

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/strategies/single.hpp"
+
+namespace mergewise {
+
+MergePlan Single::do_plan(const TimeModel& model, const Options&) const {
+  return plan_from_ends(id(), {model.tensor_count()}, model.collective());
+}
+
+}  // namespace mergewise
