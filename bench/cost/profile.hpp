@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -20,6 +21,8 @@
 namespace mergewise {
 
 inline constexpr const char* kProfileSchema = "mergewise/profile/1";
+inline constexpr std::size_t kMostTensors = 5'000'000;
+inline constexpr Bytes kMostBytes = Bytes{1} << 53;  ///< of all tensors: exact in a double
 
 enum class DType { kFloat32, kBfloat16, kFloat16 };
 [[nodiscard]] Bytes size_of(DType dtype);
@@ -43,7 +46,8 @@ struct CollectiveCost {
   std::optional<CostModel> isolated;
   std::optional<CostModel> back_to_back;
   std::optional<CostModel> beside_compute;
-  /// The model plans use, and its name ("beside_compute", ...).
+  /// The model plans use, and its name ("beside_compute", ...). At least one must be there
+  /// (std::logic_error else).
   [[nodiscard]] const CostModel& planning() const;
   [[nodiscard]] const char* planning_variant() const;
   friend bool operator==(const CollectiveCost&, const CollectiveCost&) = default;
@@ -73,17 +77,21 @@ struct Profile {
   CostModel unpack;  ///< q(M)
   CostModel update;  ///< u(M)
   std::vector<std::string> notes;  ///< what the loader ignored; not saved, not compared
+  friend bool operator==(const Profile& a, const Profile& b);
 };
 
-/// Reads a profile; every InputError names file, line and column. Refused: unknown schema, no
-/// tensors, bytes that are no multiple of the element size, negative or non-finite numbers,
-/// decreasing points, a compressor without costs. Unknown top-level keys are noted and ignored
-/// ("expected" and others belong to test data).
+/// Reads a profile (docs/profile.md); every InputError names file, line and column. Refused:
+/// unknown schema, no tensors or more than kMostTensors, two tensors of one name, bytes that are no
+/// multiple of the element size (where neither grad_dtype nor a compressor asks for one: of 2),
+/// negative or non-finite numbers, points that do not increase, a compressor without costs, unknown
+/// keys inside known objects. Unknown top-level keys are noted and ignored ("expected" and others
+/// belong to test data).
 [[nodiscard]] Profile load_profile(const std::filesystem::path& file);
 [[nodiscard]] Profile profile_from(const Node& root);
 
 /// The profile as a JSON document that load_profile reads back to an equal profile.
 [[nodiscard]] nlohmann::json to_json(const Profile& profile);
 [[nodiscard]] nlohmann::json to_json(const CostModel& model);
+[[nodiscard]] nlohmann::json to_json(const Options& options);
 
 }  // namespace mergewise

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The profile as a value and as a document; profile_loader.cpp reads it back.
+#include "bench/cost/profile.hpp"
+
+#include "bench/core/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <tuple>
+
+namespace mergewise {
+namespace {
+
+using nlohmann::json;
+
+json tensor_json(const ProfileTensor& tensor) {
+  json out{{"name", tensor.name}, {"bytes", tensor.bytes}, {"backward_ns", tensor.backward_ns}};
+  if (tensor.forward_ns) out["forward_ns"] = *tensor.forward_ns;
+  if (!tensor.layer.empty()) out["layer"] = tensor.layer;
+  if (!tensor.shape.empty()) out["shape"] = tensor.shape;
+  return out;
+}
+
+// One variant is written as a plain model, which every reader of models understands.
+json collective_json(const CollectiveCost& cost) {
+  json variants = json::object();
+  if (cost.isolated) variants["isolated"] = to_json(*cost.isolated);
+  if (cost.back_to_back) variants["back_to_back"] = to_json(*cost.back_to_back);
+  if (cost.beside_compute) variants["beside_compute"] = to_json(*cost.beside_compute);
+  if (variants.size() != 1) return {{"variants", std::move(variants)}};
+  json model = variants.begin().value();
+  if (!cost.isolated) model["variant"] = variants.begin().key();
+  return model;
+}
+
+void add_collectives(json& out, const Profile& profile) {
+  if (profile.all_reduce) out["all_reduce"] = collective_json(*profile.all_reduce);
+  if (profile.all_gather) out["all_gather"] = collective_json(*profile.all_gather);
+  if (profile.reduce_scatter) out["reduce_scatter"] = collective_json(*profile.reduce_scatter);
+}
+
+void add_compressors(json& out, const Profile& profile) {
+  if (!profile.compressors.empty()) {
+    json& costs = out["compressors"] = json::object();
+    for (const auto& [id, cost] : profile.compressors) {
+      costs[id] = {{"compress", to_json(cost.compress)}, {"decompress", to_json(cost.decompress)}};
+    }
+  }
+  if (profile.compressor != "none") out["compressor"] = profile.compressor;
+  out["density"] = profile.density;
+}
+
+}  // namespace
+
+Bytes size_of(DType dtype) { return dtype == DType::kFloat32 ? 4 : 2; }
+
+const char* name_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return "fp32";
+    case DType::kBfloat16:
+      return "bf16";
+    case DType::kFloat16:
+      return "fp16";
+  }
+  return "unknown";
+}
+
+const CostModel& CollectiveCost::planning() const {
+  if (beside_compute) return *beside_compute;
+  if (back_to_back) return *back_to_back;
+  MERGEWISE_CHECK(isolated.has_value(), "a collective's cost has no variant");
+  return *isolated;
+}
+
+const char* CollectiveCost::planning_variant() const {
+  if (beside_compute) return "beside_compute";
+  return back_to_back ? "back_to_back" : "isolated";
+}
+
+bool operator==(const Profile& a, const Profile& b) {
+  const auto fields = [](const Profile& p) {
+    return std::tie(p.name, p.forward_ns, p.tensors, p.all_reduce, p.all_gather, p.reduce_scatter,
+                    p.compressors, p.compressor, p.density, p.ranks, p.grad_dtype, p.options,
+                    p.pack, p.unpack, p.update);
+  };
+  return fields(a) == fields(b);
+}
+
+json to_json(const CostModel& model) {
+  if (const LinearCost* line = model.linear()) {
+    return {{"model", "linear"}, {"a_ns", line->a_ns}, {"b_ns_per_byte", line->b_ns_per_byte}};
+  }
+  json points = json::array();
+  for (const auto& [bytes, ns] : model.measured()->points) points.push_back({bytes, ns});
+  return {{"model", "measured"}, {"points", std::move(points)}};
+}
+
+json to_json(const Options& options) {
+  json out = json::object();
+  for (const auto& [name, value] : options.values()) {
+    std::visit([&, key = name](const auto& held) { out[key] = held; }, value);
+  }
+  return out;
+}
+
+json to_json(const Profile& profile) {
+  json out{{"schema", kProfileSchema}, {"name", profile.name}, {"forward_ns", profile.forward_ns}};
+  // fp32 is what a reader assumes; naming it would also ask for whole elements of 4 bytes.
+  if (profile.grad_dtype != DType::kFloat32) out["grad_dtype"] = name_of(profile.grad_dtype);
+  if (profile.ranks) out["ranks"] = *profile.ranks;
+  json& tensors = out["tensors"] = json::array();
+  for (const ProfileTensor& tensor : profile.tensors) tensors.push_back(tensor_json(tensor));
+  add_collectives(out, profile);
+  add_compressors(out, profile);
+  if (!profile.options.values().empty()) out["options"] = to_json(profile.options);
+  if (!profile.pack.is_zero()) out["pack"] = to_json(profile.pack);
+  if (!profile.unpack.is_zero()) out["unpack"] = to_json(profile.unpack);
+  if (!profile.update.is_zero()) out["update"] = to_json(profile.update);
+  return out;
+}
+
+}  // namespace mergewise
