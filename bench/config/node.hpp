@@ -17,8 +17,10 @@
 
 namespace mergewise {
 
-/// One value of a parsed file: a scalar, a list or a map. Immutable; cheap to copy (shares the
-/// parsed tree).
+/// One value of a parsed file: a scalar, a list or a map. Immutable; may be read by many threads.
+///
+/// A copy shares the parsed tree and keeps it alive. References into the tree (as_list, as_map,
+/// text) live as long as any such node, so hold the root in a variable while looping over them.
 ///
 /// All as_* and lookup functions throw InputError "FILE:LINE:COLUMN: 'TEXT' ..., expected ..." when
 /// the value is not what they ask for.
@@ -32,10 +34,11 @@ class Node {
   [[nodiscard]] bool is_list() const { return kind() == Kind::kList; }
   [[nodiscard]] bool is_map() const { return kind() == Kind::kMap; }
 
-  [[nodiscard]] const std::string& text() const;  ///< a scalar as written (quotes removed)
+  [[nodiscard]] const std::string& text() const;  ///< a scalar as written, quotes removed
   [[nodiscard]] bool quoted() const;  ///< a scalar that was quoted is a word, never a number
   [[nodiscard]] std::string as_string() const;  ///< any scalar
   [[nodiscard]] bool as_bool() const;           ///< true | false
+  /// Decimal; 1e6 is an integer too.
   [[nodiscard]] std::int64_t as_integer(std::int64_t minimum = INT64_MIN,
                                         std::int64_t maximum = INT64_MAX) const;
   [[nodiscard]] double as_number(double minimum,
@@ -56,10 +59,16 @@ class Node {
   /// Throws InputError "WHERE: MESSAGE".
   [[noreturn]] void fail(const std::string& message) const;
 
-  struct Data;  // defined in node.cpp
+  struct Data;  // defined in document.hpp, as is all that makes nodes
   explicit Node(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+  Node(const Node& other);
+  Node& operator=(const Node& other);
+  Node(Node&&) noexcept = default;
+  Node& operator=(Node&&) noexcept = default;
+  ~Node() = default;
 
  private:
+  // Owns the tree, except in the nodes that the tree itself holds.
   std::shared_ptr<const Data> data_;
 };
 
@@ -73,9 +82,10 @@ inline constexpr ParseLimits kConfigLimits{};
 /// would take minutes.
 inline constexpr ParseLimits kDataLimits{Bytes{1} << 30, 64};
 
-/// Reads a file: JSON when its first character is '{' or '[' and it parses as JSON, else YAML (one
-/// document, no anchors, no tags). Throws InputError: unreadable, too large, too deep, duplicate
-/// key, syntax (all with line and column where there is one).
+/// Reads a file: JSON when its name ends in .json or when its first character is '{' or '[' and it
+/// parses as JSON, else YAML (one document, no anchors, no tags; UTF-8). An empty file is null.
+/// Lines and columns count from 1, columns in bytes. Throws InputError: unreadable, too large, too
+/// deep, duplicate key, syntax (all with line and column where there is one).
 [[nodiscard]] Node parse_file(const std::filesystem::path& file, const ParseLimits& limits);
 /// The same for text; `name` stands for the file in messages.
 [[nodiscard]] Node parse_text(std::string_view text, const std::string& name,

@@ -32,7 +32,35 @@ std::string join(std::span<const std::string> words, std::string_view separator)
   return fmt::format("{}", fmt::join(words, separator));
 }
 
+std::string excerpt(std::string_view text, std::size_t most) {
+  const bool cut = text.size() > most;
+  if (cut) {
+    text = text.substr(0, most);
+    // Not in the middle of a UTF-8 character: drop its head and what follows.
+    std::size_t end = text.size();
+    while (end > 0 && (static_cast<unsigned char>(text[end - 1]) & 0xC0U) == 0x80U) --end;
+    if (end > 0 && static_cast<unsigned char>(text[end - 1]) >= 0xC0U) --end;
+    text = text.substr(0, end);
+  }
+  std::string shown;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      shown += "\\n";
+    } else if (c == '\t') {
+      shown += "\\t";
+    } else if (byte < 0x20 || byte == 0x7F) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += c;
+    }
+  }
+  return cut ? shown + "..." : shown;
+}
+
 std::string nearest(std::string_view word, std::span<const std::string> choices) {
+  constexpr std::size_t kLongest = 100;  // nobody mistypes more, and the distance costs the product
+  if (word.size() > kLongest) return "";
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(2, word.size() / 2) + 1;
   for (const std::string& choice : choices) {
@@ -48,7 +76,7 @@ std::string nearest(std::string_view word, std::span<const std::string> choices)
 std::string unknown_name(std::string_view kind, std::string_view word,
                          std::span<const std::string> choices) {
   const std::string hint = nearest(word, choices);
-  return fmt::format("unknown {} '{}'{} Valid: {}", kind, word,
+  return fmt::format("unknown {} '{}'{} Valid: {}", kind, excerpt(word),
                      hint.empty() ? "." : fmt::format(", did you mean '{}'?", hint), join(choices));
 }
 

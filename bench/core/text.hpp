@@ -2,6 +2,7 @@
 // Small helpers for messages that name the valid choices.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@ namespace mergewise {
 /// "a, b, c".
 [[nodiscard]] std::string join(std::span<const std::string> words,
                                std::string_view separator = ", ");
+
+/// Someone's text for a message: control characters escaped (\\n, \\x1b), cut after `most` bytes.
+[[nodiscard]] std::string excerpt(std::string_view text, std::size_t most = 60);
 
 /// The choice nearest to `word` by edit distance, or "" when none is near enough to be a likely
 /// typing slip.
