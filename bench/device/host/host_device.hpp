@@ -36,11 +36,13 @@ class HostTask {
   alignas(std::max_align_t) std::byte storage_[kCapacity]{};
 };
 
-/// The host's stream: what the base class promises, and tasks of the caller's own.
+/// The host's stream: what the base class promises, and tasks of the caller's own. Destroying it
+/// runs what is queued first. Only creation allocates.
 class HostStream : public Stream {
  public:
   /// Runs the task on the stream's thread, in order. No allocation. What it throws fails the
-  /// stream.
+  /// stream: synchronize() throws a BackendError with its message. A task must not use its own
+  /// stream (std::logic_error), and keeps alive nothing it points to.
   virtual void enqueue(HostTask task) = 0;
 };
 
@@ -52,7 +54,7 @@ class HostStream : public Stream {
 [[nodiscard]] std::unique_ptr<Device> make_host_device();
 
 /// Sleeps until the stamp on CLOCK_MONOTONIC with the smallest timer slack the kernel gives;
-/// returns at once when past.
+/// returns at once when past. Leaves the calling thread with that slack (1 ns instead of 50 us).
 void sleep_until(Stamp deadline);
 
 }  // namespace mergewise
