@@ -2,7 +2,6 @@
 // Sets of time: what is covered by spans, and the one label each instant of an iteration gets.
 #pragma once
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>

@@ -4,6 +4,8 @@
 
 #include "bench/stats/summary.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>

@@ -2,6 +2,7 @@
 // Statistics of samples: pure functions over vectors, the same result on every machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
