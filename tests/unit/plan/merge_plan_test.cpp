@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/plan/merge_plan.hpp"
+
+#include "bench/core/error.hpp"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include <limits>
+
+namespace mergewise {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+const std::vector<Bytes> kSizes{4, 8, 0, 16};
+
+TEST(MergePlan, IsBuiltFromGroupEndsAndShowsThem) {
+  const MergePlan plan = plan_from_ends("ddp", {1, 3, 4}, Collective::kAllGather);
+  ASSERT_EQ(plan.groups.size(), 3U);
+  EXPECT_EQ(plan.groups[1], (Group{1, 3, Collective::kAllGather, WhenReady{}}));
+  EXPECT_THAT(plan.ends(), ElementsAre(1, 3, 4));
+  EXPECT_NO_THROW(check(plan, 4));
+}
+
+TEST(MergePlan, RejectsTensorInTwoGroups) {
+  MergePlan plan = plan_from_ends("ddp", {2, 4});
+  plan.groups[1].begin = 1;
+  EXPECT_THAT([&] { check(plan, 4); },
+              ThrowsMessage<InputError>(HasSubstr("group 1 of the 'ddp' plan begins at tensor 1")));
+}
+
+TEST(MergePlan, RejectsTensorInNoGroup) {
+  MergePlan plan = plan_from_ends("ddp", {2, 4});
+  plan.groups[1].begin = 3;
+  EXPECT_THROW(check(plan, 4), InputError);
+}
+
+TEST(MergePlan, RejectsMissingTensorsAtTheEnd) {
+  EXPECT_THAT(
+      [] {
+        check(plan_from_ends("ddp", {2, 3}), 4);
+      },
+      ThrowsMessage<InputError>(HasSubstr("end at tensor 3, expected all 4")));
+}
+
+TEST(MergePlan, RejectsTensorsThatDoNotExist) {
+  EXPECT_THAT(
+      [] {
+        check(plan_from_ends("ddp", {2, 5}), 4);
+      },
+      ThrowsMessage<InputError>(HasSubstr("ends at 5, but there are only 4")));
+}
+
+TEST(MergePlan, RejectsEmptyAndBackwardGroups) {
+  EXPECT_THROW(check(plan_from_ends("ddp", {2, 2, 4}), 4), InputError);
+  EXPECT_THROW(check(plan_from_ends("ddp", {3, 2, 4}), 4), InputError);
+}
+
+TEST(MergePlan, RejectsNoGroups) { EXPECT_THROW(check(MergePlan{"ddp", {}}, 4), InputError); }
+
+TEST(MergePlan, CoversEveryTensorOncePerPhase) {
+  MergePlan plan = plan_from_ends("dear", {2, 4}, Collective::kReduceScatter);
+  const MergePlan gather = plan_from_ends("dear", {3, 4}, Collective::kAllGather);
+  plan.groups.push_back(gather.groups[0]);
+  EXPECT_THAT([&] { check(plan, 4); },
+              ThrowsMessage<InputError>(HasSubstr("all_gather groups end at tensor 3")));
+  plan.groups.push_back(gather.groups[1]);
+  EXPECT_NO_THROW(check(plan, 4));
+}
+
+TEST(MergePlan, RejectsReleaseTimesThatAreNoTimes) {
+  MergePlan plan = plan_from_ends("horovod", {4});
+  plan.groups[0].release = NotBefore{5};
+  EXPECT_NO_THROW(check(plan, 4));
+  plan.groups[0].release = NotBefore{-1};
+  EXPECT_THROW(check(plan, 4), InputError);
+  plan.groups[0].release = NotBefore{std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_THROW(check(plan, 4), InputError);
+}
+
+TEST(MergePlanHash, IsTheSameOnEveryMachine) {
+  // Computed independently from the canonical bytes; a change breaks runs of mixed builds.
+  const MergePlan plan = plan_from_ends("ddp", {2, 4});
+  EXPECT_EQ(hash(plan, kSizes, WireFormat{}), 0x2ee4e14e54bdbaa8ULL);
+}
+
+TEST(MergePlanHash, DiffersWithEveryPartOfWhatIsSent) {
+  const MergePlan plan = plan_from_ends("ddp", {2, 4});
+  const std::uint64_t original = hash(plan, kSizes, WireFormat{});
+
+  EXPECT_NE(original, hash(plan_from_ends("ddp", {1, 4}), kSizes, WireFormat{}));
+  EXPECT_NE(original, hash(plan_from_ends("ddp", {2, 3, 4}), kSizes, WireFormat{}));
+  EXPECT_NE(original, hash(plan_from_ends("dp", {2, 4}), kSizes, WireFormat{}));
+  EXPECT_NE(original,
+            hash(plan_from_ends("ddp", {2, 4}, Collective::kAllGather), kSizes, WireFormat{}));
+  MergePlan later = plan;
+  later.groups[1].release = NotBefore{0};
+  EXPECT_NE(original, hash(later, kSizes, WireFormat{}));
+  MergePlan before = plan;
+  before.groups[1].release = BeforeForward{0};
+  EXPECT_NE(hash(later, kSizes, WireFormat{}), hash(before, kSizes, WireFormat{}));
+  EXPECT_NE(original, hash(plan, {4, 8, 16, 0}, WireFormat{}));
+  EXPECT_NE(original, hash(plan, kSizes, WireFormat{"topk", 0.001, 4}));
+  EXPECT_NE(original, hash(plan, kSizes, WireFormat{"none", 0.002, 4}));
+  EXPECT_NE(original, hash(plan, kSizes, WireFormat{"none", 0.001, 2}));
+}
+
+TEST(MergePlanJson, ShowsASimplePlanAsGroupEnds) {
+  const nlohmann::json document = to_json(plan_from_ends("ddp", {2, 4}));
+  EXPECT_EQ(document, nlohmann::json::parse(R"({"schema": "mergewise/plan/1", "strategy": "ddp",
+                                                "groups": [2, 4], "collective": "all_reduce"})"));
+}
+
+TEST(MergePlanJson, ListsTheSendsOfAPlanThatEndsDoNotDescribe) {
+  MergePlan plan = plan_from_ends("horovod", {2, 4});
+  plan.groups[1].release = NotBefore{1500};
+  const nlohmann::json document = to_json(plan);
+  EXPECT_EQ(document.at("groups"), nlohmann::json({2, 4}));
+  EXPECT_EQ(document.at("sends").at(0).at("release"), "when_ready");
+  EXPECT_EQ(document.at("sends").at(1), nlohmann::json::parse(R"({"begin": 2, "end": 4,
+      "collective": "all_reduce", "release": {"not_before_ns": 1500.0}})"));
+  plan.groups[1].release = BeforeForward{7};
+  EXPECT_EQ(to_json(plan).at("sends").at(1).at("release").at("before_forward_of_layer"), 7);
+}
+
+}  // namespace
+}  // namespace mergewise
