@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expected values of quantiles are R's (type 7), those of the bootstrap come from an independent
+// implementation in Python.
+#include "bench/stats/summary.hpp"
+
+#include "bench/stats/random.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace mergewise {
+namespace {
+
+std::vector<double> scattered() {
+  std::vector<double> samples;
+  for (int i = 0; i < 20; ++i) samples.push_back((i * i * 7919) % 101);
+  return samples;
+}
+
+TEST(Quantile, InterpolatesBetweenOrderStatistics) {
+  const std::vector<double> samples{15, 20, 35, 40, 50};
+  EXPECT_DOUBLE_EQ(quantile(samples, 0), 15);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.05), 16);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.3), 23);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.4), 29);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.5), 35);
+  EXPECT_DOUBLE_EQ(quantile(samples, 0.99), 49.6);
+  EXPECT_DOUBLE_EQ(quantile(samples, 1), 50);
+}
+
+TEST(Quantile, DoesNotNeedSortedSamples) {
+  EXPECT_EQ(quantile(std::vector<double>{3, 1, 2}, 0.25), 1.5);
+}
+
+TEST(Quantile, OfOneSampleIsThatSample) {
+  EXPECT_EQ(quantile(std::vector<double>{7}, 0), 7);
+  EXPECT_EQ(quantile(std::vector<double>{7}, 0.9), 7);
+}
+
+TEST(Quantile, NeedsSamplesAndARankWithinBounds) {
+  EXPECT_THROW((void)quantile({}, 0.5), std::logic_error);
+  EXPECT_THROW((void)mean({}), std::logic_error);
+  EXPECT_THROW((void)quantile(std::vector<double>{1}, -0.1), std::logic_error);
+  EXPECT_THROW((void)quantile(std::vector<double>{1}, 1.1), std::logic_error);
+}
+
+TEST(Median, AveragesTheMiddleTwo) {
+  EXPECT_EQ(median(std::vector<double>{4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(median(std::vector<double>{5, 1, 3}), 3);
+}
+
+TEST(SplitMix64, GivesThePublishedSequence) {
+  SplitMix64 random(0);
+  EXPECT_EQ(random.next(), 0xe220a8397b1dcdafULL);
+  EXPECT_EQ(random.next(), 0x6e789e6aa1b965f4ULL);
+}
+
+TEST(SplitMix64, StaysBelowItsBoundAndReachesAllOfIt) {
+  SplitMix64 random(3);
+  std::vector<int> hits(7, 0);
+  for (int i = 0; i < 7000; ++i) ++hits.at(random.below(7));
+  for (const int count : hits) EXPECT_NEAR(count, 1000, 150);
+}
+
+TEST(BootstrapMedian, GivesTheSameIntervalOnEveryMachine) {
+  const std::vector<double> samples = scattered();
+  const Interval interval = bootstrap_median(samples, 5, 1);
+  EXPECT_DOUBLE_EQ(interval.low, 51.5);
+  EXPECT_DOUBLE_EQ(interval.high, 64);
+  EXPECT_EQ(interval.confidence, 0.95);
+  const Interval other_seed = bootstrap_median(samples, 5, 2);
+  EXPECT_DOUBLE_EQ(other_seed.low, 50);
+  const Interval single = bootstrap_median(samples, 1, 1);
+  EXPECT_DOUBLE_EQ(single.low, 42);
+  EXPECT_DOUBLE_EQ(single.high, 62.5);
+  const Interval cut_blocks = bootstrap_median(samples, 3, 42, 0.9, 200);
+  EXPECT_DOUBLE_EQ(cut_blocks.low, 49.975);
+  EXPECT_DOUBLE_EQ(cut_blocks.high, 63);
+}
+
+TEST(BootstrapMedian, IsTheWholeRangeWithFewerThanTwoBlocks) {
+  const std::vector<double> samples{5, 1, 9, 3, 4};
+  const Interval interval = bootstrap_median(samples, 3, 1);
+  EXPECT_EQ(interval.low, 1);
+  EXPECT_EQ(interval.high, 9);
+}
+
+TEST(BootstrapMedian, OfEqualSamplesHasNoWidth) {
+  const Interval interval = bootstrap_median(std::vector<double>(12, 4.5), 3, 1);
+  EXPECT_EQ(interval.low, 4.5);
+  EXPECT_EQ(interval.high, 4.5);
+}
+
+TEST(BootstrapMedian, IsWiderWhenNeighboursAreAlike) {
+  // Runs of five equal samples: single draws take them for twenty independent ones.
+  std::vector<double> samples;
+  for (const double level : {10.0, 30.0, 20.0, 50.0, 40.0, 25.0})
+    samples.insert(samples.end(), 5, level);
+  const Interval blocks = bootstrap_median(samples, 5, 1);
+  const Interval singles = bootstrap_median(samples, 1, 1);
+  EXPECT_GT(blocks.high - blocks.low, singles.high - singles.low);
+}
+
+TEST(BootstrapMedian, CoversTheMedianAsOftenAsItSays) {
+  int covered = 0;
+  SplitMix64 random(11);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> samples;
+    for (int i = 0; i < 40; ++i) samples.push_back(static_cast<double>(random.below(1'000'001)));
+    const Interval interval = bootstrap_median(samples, 1, static_cast<std::uint64_t>(round));
+    if (interval.low <= 500'000 && 500'000 <= interval.high) ++covered;
+  }
+  EXPECT_GE(covered, 180);
+}
+
+TEST(Summary, HoldsAllItsParts) {
+  const Summary summary = summarize(scattered(), 5, 1);
+  EXPECT_EQ(summary.count, 20U);
+  EXPECT_EQ(summary.median, 56);
+  EXPECT_DOUBLE_EQ(summary.mean, 53.9);
+  EXPECT_EQ(summary.minimum, 0);
+  EXPECT_DOUBLE_EQ(summary.p95, 93.3);
+  EXPECT_DOUBLE_EQ(summary.p99, 97.86);
+  EXPECT_DOUBLE_EQ(summary.interval.low, 51.5);
+}
+
+TEST(RelativeHalfWidth, IsRelativeToTheMiddle) {
+  EXPECT_DOUBLE_EQ(relative_half_width({98, 102, 0.95}, 100), 0.02);
+  EXPECT_EQ(relative_half_width({0, 0, 0.95}, 0), 0);
+  EXPECT_EQ(relative_half_width({-1, 1, 0.95}, 0), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace mergewise
