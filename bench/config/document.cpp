@@ -25,7 +25,9 @@ void TreeBuilder::fail(Place place, const std::string& message) const {
 
 void TreeBuilder::null(Place place) {
   Node::Data value;
-  value.place = place;
+  // The place of "key:" with nothing behind it is the key's, not what comes next in the file.
+  const bool in_map = !open_.empty() && open_.back().is_map && !expects_key();
+  value.place = in_map ? document_->values.back().place : place;
   add(value);
 }
 

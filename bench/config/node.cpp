@@ -15,7 +15,7 @@ namespace {
 const char* describe(Node::Kind kind) {
   switch (kind) {
     case Node::Kind::kNull:
-      return "nothing";
+      return "an empty value";
     case Node::Kind::kScalar:
       return "a single value";
     case Node::Kind::kList:

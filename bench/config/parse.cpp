@@ -33,6 +33,11 @@ std::string read_file(const std::filesystem::path& file, const ParseLimits& limi
     throw InputError(fmt::format("{}: cannot open the file: {}", name, std::strerror(errno)));
   }
   std::string text;
+  std::error_code no_size;  // a pipe has none
+  if (const auto size = std::filesystem::file_size(file, no_size); !no_size) {
+    if (size > static_cast<std::uintmax_t>(limits.max_bytes)) refuse_size(name, limits);
+    text.reserve(size);
+  }
   std::array<char, 1 << 16> piece{};
   while (stream.read(piece.data(), piece.size()) || stream.gcount() > 0) {
     text.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
