@@ -85,9 +85,8 @@ Options resolve(std::span<const OptionSpec> specs, const Options& given) {
     if (spec == specs.end()) {
       std::vector<std::string> names;
       for (const OptionSpec& candidate : specs) names.push_back(candidate.name);
-      throw InputError(names.empty()
-                           ? fmt::format("unknown option '{}': this strategy has no options", name)
-                           : unknown_name("option", name, names));
+      throw InputError(names.empty() ? fmt::format("unknown option '{}', none is known here", name)
+                                     : unknown_name("option", name, names));
     }
     resolved.set(name, checked_value(*spec, value));
   }
@@ -103,7 +102,7 @@ OptionValue parse_value(std::string_view text) {
   }
   double number = 0;
   if (auto [rest, error] = std::from_chars(text.data(), end, number);
-      error == std::errc{} && rest == end) {
+      error == std::errc{} && rest == end && std::isfinite(number)) {
     return number;
   }
   return std::string(text);
