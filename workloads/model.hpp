@@ -47,8 +47,11 @@ struct Layer {
   std::string name;  ///< the module's, e.g. "layer4.2.conv1"
   LayerKind kind = LayerKind::kOther;
   std::vector<std::size_t> tensors;  ///< indices into Model::tensors that this layer owns
-  std::vector<Gemm> gemms;           ///< forward products for one sample; empty for memory passes
-  std::int64_t macs = 0;  ///< what the reference counts: conv and linear only, one sample
+  /// Tensors of earlier layers that this one uses too (a tied decoder's weight). Their gradient is
+  /// complete only when their owner's is.
+  std::vector<std::size_t> shared;
+  std::vector<Gemm> gemms;  ///< forward products for one sample; empty for memory passes
+  std::int64_t macs = 0;    ///< what the reference counts: conv and linear only, one sample
   std::int64_t activations =
       0;               ///< elements read plus elements written by the forward pass, one sample
   bool first = false;  ///< reads the network's input: no gradient by input
@@ -59,7 +62,10 @@ struct Model {
   std::vector<std::int64_t> input_shape;  ///< of one sample, batch left out: {3, 224, 224}, {128}
   std::vector<TensorSpec> tensors;        ///< in definition order
   std::vector<Layer> layers;              ///< in forward order
-  std::vector<std::size_t> ready_order;   ///< indices into tensors: the order of complete gradients
+  /// Indices into tensors, in the order in which their gradients are complete: layers in reverse
+  /// forward order; of one layer a linear one's bias before its weight, else the weight before the
+  /// bias.
+  std::vector<std::size_t> ready_order;
   [[nodiscard]] std::int64_t total_parameters() const;
   [[nodiscard]] std::int64_t total_macs() const;
 };

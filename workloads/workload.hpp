@@ -14,18 +14,24 @@
 
 namespace mergewise {
 
+/// A training on a single device that somebody published.
+struct PublishedThroughput {
+  std::string model;
+  double samples_per_s = 0;  ///< whole iterations, that is forward plus backward
+  ModelArguments arguments;  ///< the input it had, where that is not the model's default
+};
+
 /// A device as its data sheet and published trainings describe it; configs/accelerators/*.yaml.
 struct Accelerator {
   std::string name;  ///< "v100"
   std::string description;
-  double peak_flops = 0;  ///< FLOP/s of the stated arithmetic
+  std::string arithmetic;  ///< of the products: "fp32", "tf32"; all tensors are fp32
+  double peak_flops = 0;   ///< FLOP/s of the stated arithmetic
   double memory_bytes_per_s = 0;
-  double flops_fraction = 0;          ///< achieved part of the peak for products, 0..1
-  double bandwidth_fraction = 0;      ///< achieved part of the memory bandwidth, 0..1
-  Nanoseconds layer_overhead_ns = 0;  ///< launch cost of a layer's pass
-  /// Published single-device training throughput in samples/s, by model id; layer times are scaled
-  /// to meet it.
-  std::vector<std::pair<std::string, double>> throughput;
+  double flops_fraction = 0;                    ///< achieved part of the peak for products, 0..1
+  double bandwidth_fraction = 0;                ///< achieved part of the memory bandwidth, 0..1
+  Nanoseconds layer_overhead_ns = 0;            ///< launch cost of a layer's pass
+  std::vector<PublishedThroughput> throughput;  ///< layer times are scaled to meet it
 };
 /// Loads `id` from the accelerator folder, or a path ending in .yaml. Throws InputError with file,
 /// line and column, or with the ids that exist.
@@ -46,7 +52,8 @@ struct WorkloadTensor {
 struct Workload {
   std::string name;  ///< "resnet50"
   std::int64_t batch = 1;
-  std::string times_from;  ///< "roofline v100, scaled to 253 samples/s", "file ...": for reports
+  std::string
+      times_from;  ///< "roofline v100 (fp32), scaled to 253 samples/s", "file ...": for reports
   Nanoseconds forward_ns = 0;           ///< F, of the whole forward pass
   std::vector<WorkloadTensor> tensors;  ///< in ready order, at least one
   /// Real work, where a network's shapes are known (empty for a user's list of times): all layers,
@@ -59,14 +66,18 @@ struct Workload {
 
 /// Layer times by a roofline: time = overhead + max(flops / achieved flops, bytes / achieved
 /// bandwidth), scaled as a whole to the accelerator's published throughput for this model where
-/// there is one. A layer's backward time belongs to its first ready tensor, its other tensors have
-/// 0; a layer without tensors adds to the next tensor that becomes ready.
+/// there is one: forward + backward = batch / throughput, for the input that was published with;
+/// the same factor for other inputs. A layer's backward time belongs to its first ready tensor, its
+/// other tensors have 0; a layer without tensors adds to the next tensor that becomes ready, or to
+/// the last where none follows. The tensors' forward_ns add up to forward_ns. Throws InputError for
+/// a batch below 1 or above 2^20.
 [[nodiscard]] Workload make_workload(const Model& model, std::int64_t batch,
                                      const Accelerator& accelerator);
 
 /// A user's own model: YAML {schema: mergewise/model/1, name, batch, forward_ns | forward_us |
 /// forward_ms, tensors (in ready order): [{name, shape | bytes, backward_ns | _us | _ms, layer}]}.
-/// Throws InputError with file, line, column.
+/// Without `batch` 1, without `layer` the name up to its last dot. The forward time is divided
+/// among the tensors as the backward time is. Throws InputError with file, line, column.
 [[nodiscard]] Workload load_user_model(const std::filesystem::path& file);
 
 }  // namespace mergewise
