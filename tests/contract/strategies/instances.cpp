@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// One line per strategy.
+#include "tests/contract/strategies/strategy_contract.hpp"
+
+#include <gtest/gtest.h>
+
+namespace mergewise::test {
+namespace {
+
+using ::testing::Values;
+
+INSTANTIATE_TEST_SUITE_P(Wfbp, StrategyContract, Values("wfbp"));
+INSTANTIATE_TEST_SUITE_P(Single, StrategyContract, Values("single"));
+INSTANTIATE_TEST_SUITE_P(Ddp, StrategyContract, Values("ddp"));
+INSTANTIATE_TEST_SUITE_P(MgWfbp, StrategyContract, Values("mg_wfbp"));
+INSTANTIATE_TEST_SUITE_P(Optimal, StrategyContract, Values("optimal"));
+
+}  // namespace
+}  // namespace mergewise::test

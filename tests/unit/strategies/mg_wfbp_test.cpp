@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/strategies/mg_wfbp.hpp"
+
+#include "tests/unit/strategies/profiles.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+namespace mergewise {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::size_t> ends(const Profile& profile, const Options& options = {}) {
+  return MgWfbp().plan(TimeModel(profile), options).ends();
+}
+std::vector<std::size_t> ends(const std::vector<test::Tensor>& tensors, CostModel cost,
+                              const Options& options = {}) {
+  return ends(test::profile_of(tensors, std::move(cost)), options);
+}
+
+/// The rule as published, for positive sizes and a > 0: merge while the next gradient is ready less
+/// than a after this group could start.
+std::vector<std::size_t> published_rule(const std::vector<test::Tensor>& tensors,
+                                        const LinearCost& line) {
+  std::vector<std::size_t> ends;
+  Nanoseconds sent = 0;
+  Nanoseconds ready = 0;
+  Bytes merged = 0;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    ready += tensors[i].backward;
+    merged += tensors[i].bytes;
+    const Nanoseconds start = std::max(sent, ready);
+    const bool last = i + 1 == tensors.size();
+    if (!last && ready + tensors[i + 1].backward < start + line.a_ns) continue;
+    ends.push_back(i + 1);
+    sent = start + line.a_ns + line.b_ns_per_byte * static_cast<double>(merged);
+    merged = 0;
+  }
+  return ends;
+}
+
+TEST(MgWfbp, MergesWhenWaitingCostsLessThanTheStartUp) {
+  EXPECT_THAT(ends({{4, 10}, {4, 9}}, LinearCost{10, 1}), ElementsAre(2));
+}
+
+TEST(MgWfbp, ClosesWhenWaitingCostsAsMuchAsTheStartUp) {
+  EXPECT_THAT(ends({{4, 10}, {4, 10}}, LinearCost{10, 1}), ElementsAre(1, 2));
+}
+
+TEST(MgWfbp, WaitingBehindThePreviousGroupIsFree) {
+  // Tensor 1 may not start before 110 anyway, and tensor 2 is ready at 111.
+  EXPECT_THAT(ends({{90, 10}, {4, 50}, {4, 51}}, LinearCost{10, 1}), ElementsAre(1, 3));
+}
+
+TEST(MgWfbp, IsNotOptimal) {
+  // The smallest counter-example to the rule: one group takes 24, {0}{1, 2} takes 20.
+  const std::vector<test::Tensor> tensors{{5, 1}, {1, 5}, {1, 5}};
+  EXPECT_THAT(ends(tensors, LinearCost{6, 1}), ElementsAre(3));
+  Profile profile = test::profile_of(tensors, LinearCost{6, 1});
+  profile.forward_ns = 0;
+  const TimeModel model(profile);
+  EXPECT_EQ(predict_iteration(model, plan_from_ends("t", {3})), 24);
+  EXPECT_EQ(predict_iteration(model, plan_from_ends("t", {1, 3})), 20);
+}
+
+TEST(MgWfbp, IsThePublishedRuleForPositiveSizesAndStartUps) {
+  test::Random random(7);
+  for (int round = 0; round < 500; ++round) {
+    const test::Shape shape{.zero_times = round % 2 == 0, .small_integers = round % 3 == 0};
+    const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 60)), shape);
+    LinearCost line = random.line(shape);
+    line.a_ns += 1;
+    EXPECT_EQ(ends(tensors, line), published_rule(tensors, line)) << "round " << round;
+  }
+}
+
+TEST(MgWfbp, EmptyTensorNeverMerges) {
+  EXPECT_THAT(ends({{0, 1}, {4, 1}, {4, 1}, {0, 1}, {0, 1}, {4, 1}}, LinearCost{100, 1}),
+              ElementsAre(1, 3, 4, 5, 6));
+}
+
+TEST(MgWfbp, FollowsAJumpOfTheMeasuredCost) {
+  // Up to 10 bytes a collective takes 100 whatever its size, beyond it jumps to 1000.
+  const MeasuredCost cost{{{1, 100}, {10, 100}, {11, 1000}, {20, 1000}}};
+  EXPECT_THAT(ends({{5, 10}, {5, 10}, {5, 10}, {5, 10}}, cost), ElementsAre(2, 4));
+}
+
+TEST(MgWfbp, SmallGroupsAlwaysMergeOn) {
+  const std::vector<test::Tensor> tensors{{4, 10}, {4, 1000}, {16, 1000}, {0, 9}, {8, 1000}};
+  EXPECT_THAT(ends(tensors, LinearCost{1, 1}), ElementsAre(1, 2, 3, 4, 5));
+  const Options at_least_two({{"min_elements", std::int64_t{2}}});
+  EXPECT_THAT(ends(tensors, LinearCost{1, 1}, at_least_two), ElementsAre(2, 3, 5));
+}
+
+TEST(MgWfbp, ReadyTimesIncludeTheCompressionSoFar) {
+  // Without compression tensor 1 is ready 10 after tensor 0 and merges; compressing the pair takes
+  // 40 longer than tensor 0 alone, more than the start-up of 20.
+  const std::vector<test::Tensor> tensors{{40, 10}, {40, 10}};
+  Profile profile = test::profile_of(tensors, LinearCost{20, 1});
+  EXPECT_THAT(ends(profile), ElementsAre(2));
+  profile.pack = LinearCost{0, 1};
+  EXPECT_THAT(ends(profile), ElementsAre(1, 2));
+}
+
+}  // namespace
+}  // namespace mergewise

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/strategies/registry.hpp"
+
+#include "bench/core/error.hpp"
+#include "tests/unit/strategies/profiles.hpp"
+
+#include <gmock/gmock.h>
+
+namespace mergewise {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(StrategyRegistry, ListsAllInOneOrder) {
+  EXPECT_THAT(strategy_ids(), ElementsAre("wfbp", "single", "ddp", "mg_wfbp", "optimal"));
+}
+
+TEST(StrategyRegistry, MakesEveryStrategyUnderItsId) {
+  for (const std::string& id : strategy_ids()) EXPECT_EQ(make_strategy(id)->id(), id);
+}
+
+TEST(StrategyRegistry, UnknownIdNamesTheNearest) {
+  EXPECT_THAT(
+      [] { static_cast<void>(make_strategy("mgwfbp")); },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("strategy 'mgwfbp'"), HasSubstr("'mg_wfbp'"))));
+}
+
+TEST(KnownOptions, KeepsWhatTheStrategyKnowsAndNamesTheRest) {
+  const auto ddp = make_strategy("ddp");
+  const Options given({{"cap_bytes", std::int64_t{100}}, {"cycle_ns", 1e6}});
+  std::vector<std::string> ignored;
+  const Options known = known_options(*ddp, given, &ignored);
+  EXPECT_EQ(known, Options({{"cap_bytes", std::int64_t{100}}}));
+  EXPECT_THAT(ignored, ElementsAre("cycle_ns"));
+  EXPECT_EQ(known_options(*make_strategy("wfbp"), given), Options());
+}
+
+TEST(Strategy, ErrorsOfOptionsNameTheStrategy) {
+  const TimeModel model(test::profile_of({{4, 1}}, LinearCost{}));
+  EXPECT_THAT(
+      [&] {
+        static_cast<void>(make_strategy("ddp")->plan(model, Options({{"cap", std::int64_t{1}}})));
+      },
+      ThrowsMessage<InputError>(AllOf(HasSubstr("strategy 'ddp'"), HasSubstr("'cap'"))));
+}
+
+}  // namespace
+}  // namespace mergewise
