@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, and runs every test; all parts run, then the verdict.
+# Usage: ci/test.sh [PART...]     (parts: release asan tsan python; default: all)
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+
+# What the sanitizers look at: folders of tests/. Code with processes and sockets under address and undefined,
+# code with threads and queues under thread.
+asan=(multirank contract/communicator contract/device unit/collective unit/device unit/replay unit/app)
+tsan=(unit/device contract/device unit/collective contract/communicator unit/replay)
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/ci/tsan.supp:second_deadlock_stack=1}
+
+jobs=$(nproc)
+summary=()
+failed=no
+
+# report PART STATUS LINE: keeps a runner's own last words for the end.
+report() {
+  summary+=("$(printf '%-8s %s' "$1" "$3")")
+  if [ "$2" -ne 0 ]; then failed=yes; fi
+}
+
+# run PART PATTERN COMMAND...: runs it, shows its output, reports its last line that matches PATTERN.
+run() {
+  local part=$1 pattern=$2 log line status
+  shift 2
+  log=$(mktemp)
+  "$@" 2>&1 | tee "$log"
+  status=${PIPESTATUS[0]}
+  line=$(grep -E "$pattern" "$log" | tail -n 1)
+  rm -f "$log"
+  report "$part" "$status" "${line:-FAILED: $*}"
+}
+
+# sanitized PRESET FOLDER...: builds and tests these folders of tests/ only.
+sanitized() {
+  local preset=$1 folder targets=(mergewise)
+  shift
+  for folder in "$@"; do targets+=("tests/$folder/all"); done
+  if ! ci/build.sh "$preset" "${targets[@]}"; then
+    report "$preset" 1 "FAILED: the build"
+    return
+  fi
+  for folder in "$@"; do
+    run "$preset" '% tests passed' ctest --test-dir "build/$preset/tests/$folder" -j "$jobs" --output-on-failure \
+      --no-tests=error
+  done
+}
+
+release_part() {
+  if ci/build.sh release; then
+    run release '% tests passed' ctest --preset release -j "$jobs"
+  else
+    report release 1 "FAILED: the build"
+  fi
+}
+asan_part() { sanitized asan "${asan[@]}"; }
+tsan_part() { sanitized tsan "${tsan[@]}"; }
+python_part() {
+  PATH="$PWD/.venv/bin:$PATH" run python '(passed|failed|error).* in ' \
+    .venv/bin/python -m pytest -q --import-mode=importlib reports/tests tests/browser ci/tests
+}
+
+parts=("$@")
+if [ $# -eq 0 ]; then parts=(release asan tsan python); fi
+ci/setup.sh --tests || exit
+for part in "${parts[@]}"; do
+  declare -F "${part}_part" >/dev/null || {
+    echo "test: no part '$part'; there are: release asan tsan python" >&2
+    exit 2
+  }
+  SECONDS=0
+  "${part}_part"
+  echo "test: $part took $SECONDS s"
+done
+
+echo
+printf '%s\n' "${summary[@]}"
+if [ "$failed" = yes ]; then
+  echo "test: FAILED"
+  exit 1
+fi
