@@ -12,7 +12,8 @@
 
 namespace mergewise {
 
-/// Enqueues forward and backward work on one compute stream. Enqueueing allocates nothing.
+/// Enqueues forward and backward work on one compute stream, and outlives that work. Enqueueing
+/// allocates nothing. One host thread enqueues at a time.
 class Compute {
  public:
   virtual ~Compute() = default;
@@ -31,7 +32,8 @@ class Compute {
 
 /// Holds a host stream for the given times without using the processor, by absolute deadlines
 /// (sleep errors do not add up). Zero times enqueue nothing. `forward_ns` by step, `backward_ns` by
-/// tensor.
+/// tensor. Work that starts late, because other work was on the stream, ends by the same deadlines
+/// still, until resume() sets them anew; std::logic_error before the first resume().
 [[nodiscard]] std::unique_ptr<Compute> make_timed_compute(std::vector<Nanoseconds> forward_ns,
                                                           std::vector<Nanoseconds> backward_ns);
 

@@ -11,12 +11,19 @@
 namespace mergewise {
 
 /// `layers` in forward order; `backward_layers[i]`: the layers whose backward work ends with tensor
-/// i ready. Buffers are reused across layers: memory is that of the largest layer. Throws
-/// BackendError before anything runs, with the size, when that does not fit into what the machine
-/// (or its cgroup) has free.
+/// i ready. A forward step is a layer. A layer does its products; one without products reads and
+/// writes half its bytes each. Buffers are reused across layers: one for inputs, one for outputs,
+/// each as large as the neediest layer. It must outlive the work it enqueued. Throws BackendError
+/// before anything runs, with the size, when that does not fit into what the machine (or its
+/// cgroup) has free; UnsupportedError when a product is beyond BLAS's 32-bit dimensions.
+///
+/// Products use as many threads as OPENBLAS_NUM_THREADS (else GOTO_ or OMP_NUM_THREADS) says, and
+/// one when no variable says anything: the ranks of a host share its processors.
 [[nodiscard]] std::unique_ptr<Compute> make_gemm_compute(
     std::vector<LayerWork> layers, std::vector<std::vector<std::size_t>> backward_layers);
 /// The memory it will take.
 [[nodiscard]] Bytes gemm_memory(const std::vector<LayerWork>& layers);
+/// The threads it will use on each rank.
+[[nodiscard]] int gemm_threads();
 
 }  // namespace mergewise
