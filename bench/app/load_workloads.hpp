@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads of a config: built, loaded or read from profiles.
+#pragma once
+
+#include "bench/config/run_config.hpp"
+#include "bench/cost/profile.hpp"
+#include "workloads/workload.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace mergewise {
+
+struct LoadedWorkload {
+  Workload workload;
+  /// The all-reduce of a workload that came as a profile with one: used instead of a calibration.
+  std::optional<CollectiveCost> all_reduce;
+
+  [[nodiscard]] std::vector<Bytes> tensor_bytes() const;
+  [[nodiscard]] Bytes total_bytes() const;
+};
+
+/// Throws InputError for everything that is wrong with a model, profile or accelerator, and for
+/// `compute: gemm` with a workload that has times but no shapes.
+[[nodiscard]] std::vector<LoadedWorkload> load_workloads(const RunConfig& config);
+
+}  // namespace mergewise

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/app/planning.hpp"
+
+#include "bench/core/error.hpp"
+#include "bench/strategies/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mergewise {
+
+constexpr std::size_t kMostTensorsQuadratic = 5000;
+
+std::optional<double> PlannedCase::gap() const {
+  if (!optimal_ns || *optimal_ns <= 0) return std::nullopt;
+  return timeline.iteration_ns / *optimal_ns - 1;
+}
+
+std::optional<Nanoseconds> optimal_iteration(const TimeModel& model) {
+  const bool linear = model.dense_line() != nullptr && model.only_transfers();
+  if (!linear && model.tensor_count() > kMostTensorsQuadratic) return std::nullopt;
+  try {
+    return predict_iteration(model, make_strategy("optimal")->plan(model, {}));
+  } catch (const UnsupportedError&) {
+    return std::nullopt;
+  }
+}
+
+PlannedCase plan_case(const std::string& strategy, const Options& options, const TimeModel& model,
+                      std::optional<Nanoseconds> optimal_ns) {
+  const auto planner = make_strategy(strategy);
+  PlannedCase planned;
+  planned.options = resolve(planner->options(), options);
+  planned.plan = planner->plan(model, options);
+  planned.timeline = predict(model, planned.plan);
+  planned.optimal_ns = optimal_ns;
+  return planned;
+}
+
+Options known_options(const std::string& strategy, const Options& options,
+                      std::vector<std::string>& notes) {
+  const auto specs = make_strategy(strategy)->options();
+  Options known;
+  for (const auto& [name, value] : options.values()) {
+    const bool knows = std::any_of(specs.begin(), specs.end(),
+                                   [&](const OptionSpec& spec) { return spec.name == name; });
+    if (knows) {
+      known.set(name, value);
+    } else {
+      notes.push_back(
+          fmt::format("the profile's option '{}' is not one of {}: ignored", name, strategy));
+    }
+  }
+  return known;
+}
+
+}  // namespace mergewise

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/app/records.hpp"
+
+#include "bench/stats/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace mergewise {
+namespace {
+
+constexpr std::size_t kFewSamples = 10;
+constexpr double kMachineBound = 0.05;  // beyond this the link was not the bottleneck
+
+void set_status(CaseRecord& record, const ContestantResult& measured,
+                const ContestResult& contest) {
+  record.verified = measured.verified;
+  if (!measured.failure.empty()) {
+    record.status = CaseStatus::kFailed;
+    record.reason = measured.failure;
+  } else if (measured.verified && !measured.samples_ns.empty() && !measured.stopped.empty() &&
+             !contest.interrupted) {
+    record.status = CaseStatus::kOk;
+  } else {
+    record.status = CaseStatus::kPartial;
+    record.reason = contest.interrupted     ? "stopped by a signal"
+                    : contest.out_of_budget ? "the budget ran out before it was measured"
+                                            : "still being measured";
+  }
+}
+
+// Compute beside communication against compute alone; needs real work to mean anything.
+std::optional<Nanoseconds> tax(const CaseSet& set, const CaseRecord& record) {
+  if (set.timed || !record.breakdown || !record.compute_alone_ns) return std::nullopt;
+  for (const auto& [label, time] : record.breakdown->labels_ns) {
+    if (label == "compute") return time - *record.compute_alone_ns;
+  }
+  return std::nullopt;
+}
+
+void set_flags(CaseRecord& record, const CaseSet& set, const ContestantResult& measured) {
+  record.flags = set.flags;
+  if (measured.unstable && !measured.warmup_ns.empty()) record.flags.emplace_back("unstable");
+  if (!record.summary) return;
+  if (record.summary->count < kFewSamples) record.flags.emplace_back("few_samples");
+  if (set.link && record.predicted_ns &&
+      std::abs(*record.predicted_ns / record.summary->median - 1) > kMachineBound) {
+    record.flags.emplace_back("machine_bound");
+  }
+}
+
+CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResult& contest,
+                       std::size_t block, std::uint64_t seed) {
+  const PlannedStrategy& strategy = set.strategies[index];
+  const ContestantResult& measured = contest.contestants[index];
+  CaseRecord record;
+  record.workload = set.workload;
+  record.batch = set.batch;
+  record.times_from = set.times_from;
+  record.strategy = strategy.strategy;
+  record.options = strategy.planned.options;
+  record.compressor = set.compressor;
+  record.ranks = set.ranks;
+  record.plan = strategy.planned.plan;
+  record.plan_hash = fmt::format("{:016x}", strategy.hash);
+  record.profile = set.profile_key;
+  record.predicted = strategy.planned.timeline;
+  record.predicted_ns = strategy.planned.timeline.iteration_ns;
+  record.optimal_ns = strategy.planned.optimal_ns;
+  set_status(record, measured, contest);
+  record.warmup_ns = measured.warmup_ns;
+  record.samples_ns = measured.samples_ns;
+  record.stopped = measured.stopped;
+  if (!measured.samples_ns.empty()) record.summary = summarize(measured.samples_ns, block, seed);
+  if (!contest.compute_alone_ns.empty()) {
+    record.compute_alone_ns = median(contest.compute_alone_ns);
+  }
+  record.breakdown = measured.breakdown;
+  record.tax_ns = tax(set, record);
+  if (set.link) {
+    record.link = LinkRecord{set.link->a_us, set.link->gbps, measured.link.collectives,
+                             measured.link.overran};
+  }
+  std::copy_if(measured.spans.begin(), measured.spans.end(), std::back_inserter(record.spans),
+               [](const MeasuredSpan& span) { return span.rank == 0; });
+  set_flags(record, set, measured);
+  return record;
+}
+
+}  // namespace
+
+std::vector<CaseRecord> make_records(const CaseSet& set, const ContestResult& contest,
+                                     std::size_t block, std::uint64_t seed) {
+  std::vector<CaseRecord> records;
+  for (std::size_t i = 0; i < set.strategies.size(); ++i) {
+    records.push_back(make_record(set, i, contest, block, seed));
+  }
+  return records;
+}
+
+std::vector<TraceCase> make_traces(const CaseSet& set, const ContestResult& contest) {
+  std::vector<TraceCase> traces;
+  for (std::size_t i = 0; i < set.strategies.size(); ++i) {
+    if (contest.contestants[i].spans.empty()) continue;
+    traces.push_back(
+        {fmt::format("{} {}, {} ranks", set.workload, set.strategies[i].strategy, set.ranks),
+         contest.contestants[i].spans, set.strategies[i].planned.timeline});
+  }
+  return traces;
+}
+
+std::vector<std::string> order_of(const CaseSet& set, const ContestResult& contest) {
+  std::vector<std::string> order;
+  for (const std::size_t i : contest.order) {
+    order.push_back(fmt::format("{}/{}/{}/{}", set.workload, set.strategies[i].strategy,
+                                set.compressor, set.ranks));
+  }
+  return order;
+}
+
+}  // namespace mergewise

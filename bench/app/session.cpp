@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/app/session.hpp"
+
+#include "bench/app/records.hpp"
+#include "bench/app/stop_signals.hpp"
+#include "bench/core/error.hpp"
+#include "bench/device/host/host_device.hpp"
+#include "bench/replay/calibrate.hpp"
+#include "bench/result/environment.hpp"
+#include "kernels/compute/gemm_compute.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+namespace mergewise {
+namespace {
+
+constexpr int kLayerIterations = 5;
+
+// Equal on all ranks of one host, whatever their network namespaces.
+std::string boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::unique_ptr<Compute> make_compute(const Workload& workload, bool timed) {
+  if (!timed) return make_gemm_compute(workload.layers, workload.backward_layers);
+  std::vector<Nanoseconds> backward;
+  for (const WorkloadTensor& tensor : workload.tensors) backward.push_back(tensor.backward_ns);
+  return make_timed_compute({workload.forward_ns}, std::move(backward));
+}
+
+// Marks on the communication stream which group is in flight, for verdicts.
+Replayer::GroupHook mark_groups(ControlPlane& control) {
+  return [plane = &control](Stream& stream, std::int64_t group) {
+    as_host(stream).enqueue([plane, group] { plane->set_group(group); });
+  };
+}
+
+// Real work takes the time it takes: measured, not modelled.
+void use_measured_times(Workload& workload, const Replayer::LayerTimes& times) {
+  workload.times_from = "measured on these ranks";
+  workload.forward_ns = times.forward_ns;
+  for (std::size_t i = 0; i < workload.tensors.size(); ++i) {
+    workload.tensors[i].backward_ns = times.backward_ns[i];
+    workload.tensors[i].forward_ns = 0;
+  }
+}
+
+std::string running_medians(const CaseSet& set, const ContestResult& so_far) {
+  std::string text;
+  for (std::size_t i = 0; i < set.strategies.size(); ++i) {
+    const ContestantResult& measured = so_far.contestants[i];
+    const auto& samples = measured.samples_ns.empty() ? measured.warmup_ns : measured.samples_ns;
+    if (samples.empty()) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : "  ", set.strategies[i].strategy,
+                        human_time(median(samples)));
+  }
+  return text;
+}
+
+}  // namespace
+
+Session::Session(const RunConfig& config, const std::vector<LoadedWorkload>& workloads,
+                 ControlPlane& control, const NetworkOptions& network, ResultBook* book)
+    : config_(config),
+      workloads_(workloads),
+      control_(control),
+      network_(network),
+      book_(book),
+      device_(make_host_device()),
+      progress_(control.rank() == 0),
+      timed_(config.compute.mode == "timed"),
+      begin_(now()) {
+  if (config.link) link_ = LinkModel{config.link->a_us, config.link->gbps};
+  const std::string mine = boot_id();
+  const auto boots = control.all_gather(mine);
+  local_ranks_ = static_cast<int>(std::count(boots.begin(), boots.end(), mine));
+}
+
+bool Session::run() {
+  std::size_t sets_left = workloads_.size() * config_.ranks.size() * config_.compressors.size();
+  for (const int ranks : config_.ranks) {
+    if (!prepare_group(ranks)) return false;
+    for (const LoadedWorkload& workload : workloads_) {
+      for (const ChoiceConfig& compressor : config_.compressors) {
+        if (!run_set(workload, ranks, compressor.id, sets_left)) return false;
+        --sets_left;
+      }
+    }
+  }
+  progress_.end_line();
+  return true;
+}
+
+void Session::announce(const std::string& phase) {
+  control_.set_phase(phase);
+  progress_.show(phase, "", 0);
+}
+
+// Connected and calibrated once for all workloads.
+bool Session::prepare_group(int ranks) {
+  announce(fmt::format("connecting {} ranks", ranks));
+  RankGroup& group = groups_[ranks];
+  group = connect_group(control_, ranks, network_, link_);
+  Bytes largest = 0;
+  for (const LoadedWorkload& workload : workloads_) {
+    if (!workload.all_reduce) largest = std::max(largest, workload.total_bytes());
+  }
+  if (ranks == 1 || largest == 0) return true;
+  announce(fmt::format("calibrating the all-reduce on {} ranks", ranks));
+  return calibrate_group(group, control_, *device_, calibration_settings(largest));
+}
+
+CalibrationSettings Session::calibration_settings(Bytes largest) const {
+  CalibrationSettings settings;
+  settings.sizes = calibration_sizes(largest);
+  settings.stop_requested = stop_requested;
+  // A tenth of the budget, over all sizes, rounds and groups of ranks.
+  if (config_.budget_ns > 0) {
+    const auto points = static_cast<double>(settings.sizes.size() * config_.ranks.size());
+    settings.time_per_point_ns =
+        std::min(settings.time_per_point_ns, config_.budget_ns / 10 / points / settings.rounds);
+  }
+  return settings;
+}
+
+CaseSet Session::describe_set(const Workload& workload, int ranks, const std::string& compressor,
+                              const std::optional<CollectiveCost>& cost) const {
+  CaseSet set;
+  set.workload = workload.name;
+  set.batch = workload.batch;
+  set.times_from = workload.times_from;
+  set.compressor = compressor;
+  set.ranks = ranks;
+  set.profile_key = fmt::format("{}/batch {}/{} ranks", workload.name, workload.batch, ranks);
+  set.profile = make_profile(workload, ranks, cost);
+  set.link = link_;
+  set.timed = timed_;
+  if (link_) set.flags.emplace_back("link_emulated");
+  if (oversubscribed(ranks)) set.flags.emplace_back("oversubscribed");
+  return set;
+}
+
+// Communicating occupies a processor while it runs, and so does real compute; held time does not.
+bool Session::oversubscribed(int ranks) const {
+  const int threads_per_rank = timed_ ? 1 : 2;
+  return std::min(ranks, local_ranks_) * threads_per_rank > allowed_processors();
+}
+
+// Copies cost something only when merging copies.
+bool Session::add_packing(Profile& profile, int ranks, Bytes largest) {
+  if (config_.buffers != "copy" || largest == 0) return true;
+  announce("calibrating copies");
+  const auto points = calibrate_copy(control_, takes_part(ranks) ? device_.get() : nullptr,
+                                     calibration_settings(largest));
+  if (points.empty()) return false;
+  MeasuredCost table;
+  for (const CalibrationPoint& point : points) table.points.emplace_back(point.bytes, point.ns);
+  profile.pack = CostModel(table);
+  profile.unpack = CostModel(table);
+  return true;
+}
+
+void Session::add_to_book(const CaseSet& set, const std::optional<Calibration>& calibration) {
+  if (book_ == nullptr) return;
+  book_->add_profile(set.profile_key, set.profile);
+  if (!calibration) return;
+  Calibration of_this_profile = *calibration;
+  of_this_profile.profile = set.profile_key;
+  book_->add_calibration(of_this_profile);
+}
+
+bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
+                      std::size_t sets_left) {
+  Workload workload = loaded.workload;
+  const RankGroup& group = groups_.at(ranks);
+  announce(fmt::format("{}, {} ranks: preparing", workload.name, ranks));
+  std::unique_ptr<Compute> compute;
+  std::unique_ptr<Replayer> replayer;
+  if (takes_part(ranks)) {
+    compute = make_compute(workload, timed_);
+    replayer = std::make_unique<Replayer>(
+        *device_, *group.communicator(), *compute, loaded.tensor_bytes(),
+        config_.buffers == "copy" ? Buffers::kCopy : Buffers::kSlice, mark_groups(control_));
+  }
+  if (!timed_) {
+    use_measured_times(workload, measure_layers(control_, replayer.get(), kLayerIterations));
+  }
+  CaseSet set = describe_set(workload, ranks, compressor,
+                             loaded.all_reduce ? loaded.all_reduce : group.all_reduce);
+  if (!add_packing(set.profile, ranks, loaded.total_bytes())) return false;
+  plan_strategies(set, config_.strategies);
+  add_to_book(set, loaded.all_reduce ? std::nullopt : group.calibration);
+
+  const ContestSettings settings = contest_settings(group, sets_left);
+  const ContestResult contest =
+      run_contest(control_, replayer.get(), contestants_of(set), settings,
+                  [&](const ContestProgress& progress, const ContestResult& so_far) {
+                    observe(set, progress, so_far);
+                  });
+  if (contest.interrupted) return false;
+  if (book_ != nullptr) {
+    book_->finish_set(make_records(set, contest, block(), config_.seed), make_traces(set, contest),
+                      order_of(set, contest));
+  }
+  return true;
+}
+
+std::size_t Session::block() const { return static_cast<std::size_t>(config_.iterations.block); }
+
+ContestSettings Session::contest_settings(const RankGroup& group, std::size_t sets_left) const {
+  ContestSettings settings;
+  settings.block = config_.iterations.block;
+  // Well below the deadline, so that a long block is not taken for a silent rank.
+  settings.block_limit_ns = config_.deadline_ns / 4;
+  settings.stopping.target = config_.iterations.target;
+  settings.stopping.max_iterations = config_.iterations.max;
+  settings.stopping.min_iterations =
+      std::min(settings.stopping.min_iterations, config_.iterations.max);
+  settings.seed = config_.seed;
+  if (config_.budget_ns > 0) {
+    const double left = config_.budget_ns - static_cast<double>(now() - begin_);
+    settings.finish_by = now() + static_cast<Stamp>(left / static_cast<double>(sets_left));
+  }
+  settings.stop_requested = stop_requested;
+  if (group.link) {
+    settings.link_counts = [link = group.link.get()] { return link->counts(); };
+  }
+  return settings;
+}
+
+void Session::observe(const CaseSet& set, const ContestProgress& progress,
+                      const ContestResult& so_far) {
+  if (book_ == nullptr) return;
+  book_->update_partial(make_records(set, so_far, block(), config_.seed));
+  const std::string& strategy = set.strategies[progress.contestant].strategy;
+  // While measuring, the strategy changes with every block: on a terminal only the running medians
+  // show that.
+  const std::string where =
+      progress.phase == "measuring"
+          ? fmt::format("{}, {} ranks: measuring", set.workload, set.ranks)
+          : fmt::format("{} / {}, {} ranks: {}", set.workload, strategy, set.ranks, progress.phase);
+  const bool known =
+      progress.time_left_ns < 1e17;  // without a budget nothing bounds the first estimates
+  progress_.show(where, running_medians(set, so_far), known ? progress.time_left_ns : 0);
+}
+
+}  // namespace mergewise

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// All sets of a config on this rank, one after the other: profile -> merge plans -> replay ->
+// records.
+#pragma once
+
+#include "bench/app/case_set.hpp"
+#include "bench/app/load_workloads.hpp"
+#include "bench/app/progress.hpp"
+#include "bench/app/rank_group.hpp"
+#include "bench/app/result_book.hpp"
+#include "bench/config/run_config.hpp"
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+
+/// Collective over the control plane: all ranks make one with the same config and workloads and run
+/// it.
+class Session {
+ public:
+  /// The book is rank 0's, null elsewhere. All references outlive this object.
+  Session(const RunConfig& config, const std::vector<LoadedWorkload>& workloads,
+          ControlPlane& control, const NetworkOptions& network, ResultBook* book);
+
+  /// False when a signal stopped it; what was measured of the set under way is then in the book as
+  /// partial.
+  [[nodiscard]] bool run();
+
+ private:
+  [[nodiscard]] bool prepare_group(int ranks);
+  [[nodiscard]] bool run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
+                             std::size_t sets_left);
+  [[nodiscard]] CaseSet describe_set(const Workload& workload, int ranks,
+                                     const std::string& compressor,
+                                     const std::optional<CollectiveCost>& cost) const;
+  [[nodiscard]] bool add_packing(Profile& profile, int ranks, Bytes largest);
+  void add_to_book(const CaseSet& set, const std::optional<Calibration>& calibration);
+  [[nodiscard]] CalibrationSettings calibration_settings(Bytes largest) const;
+  [[nodiscard]] ContestSettings contest_settings(const RankGroup& group,
+                                                 std::size_t sets_left) const;
+  [[nodiscard]] bool oversubscribed(int ranks) const;
+  [[nodiscard]] bool takes_part(int ranks) const { return control_.rank() < ranks; }
+  [[nodiscard]] std::size_t block() const;
+  void announce(const std::string& phase);
+  void observe(const CaseSet& set, const ContestProgress& progress, const ContestResult& so_far);
+
+  const RunConfig& config_;
+  const std::vector<LoadedWorkload>& workloads_;
+  ControlPlane& control_;
+  const NetworkOptions& network_;
+  ResultBook* book_;
+  std::unique_ptr<Device> device_;
+  Progress progress_;
+  bool timed_;  // compute holds times instead of working
+  Stamp begin_;
+  int local_ranks_ = 1;  // on this host
+  std::optional<LinkModel> link_;
+  std::map<int, RankGroup> groups_;  // by number of ranks
+};
+
+}  // namespace mergewise
