@@ -39,8 +39,8 @@ struct ConvOptions {
 };
 
 struct LinearOptions {
-  std::string tied_weight;  ///< full name of an earlier layer's tensor that serves as the weight
-  std::string bias_name;    ///< full name of the bias where it is not "<layer>.bias"
+  std::string tied_weight{};  ///< full name of an earlier layer's tensor that serves as the weight
+  std::string bias_name{};    ///< full name of the bias where it is not "<layer>.bias"
 };
 
 /// Builds a Model by running its forward pass over shapes. Each call adds one layer and gives what

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading accelerator descriptions.
+#include "bench/core/error.hpp"
+#include "workloads/workload.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace mergewise {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::filesystem::path kShipped = MERGEWISE_SOURCE_DIR "/configs/accelerators";
+
+class AcceleratorFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// The message of the refusal of the complete file with `from` replaced by `to`.
+  std::string refusal(const std::string& from, const std::string& to) {
+    std::string text = kComplete;
+    text.replace(text.find(from), from.size(), to);
+    std::ofstream(folder_ / "mine.yaml") << text;
+    try {
+      static_cast<void>(load_accelerator("mine", folder_));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  static constexpr const char* kComplete =
+      "schema: mergewise/accelerator/1\n"
+      "name: mine\n"
+      "arithmetic: fp32\n"
+      "peak_flops: 1e12\n"
+      "flops_fraction: 0.5\n"
+      "memory_bytes_per_s: 1e11\n"
+      "bandwidth_fraction: 1\n"
+      "throughput:\n"
+      "  - {model: resnet50, samples_per_s: 10}\n"
+      "  - {model: bert_base, sequence_length: 64, samples_per_s: 20}\n";
+  std::filesystem::path folder_;
+};
+
+TEST(Accelerator, ListsTheShippedOnes) {
+  EXPECT_THAT(accelerator_ids(kShipped), ElementsAre("a100", "h100", "v100"));
+}
+
+TEST(Accelerator, LoadsEveryShippedOne) {
+  for (const std::string& id : accelerator_ids(kShipped)) {
+    const Accelerator device = load_accelerator(id, kShipped);
+    EXPECT_EQ(device.name, id);
+    EXPECT_FALSE(device.description.empty());
+    EXPECT_GT(device.peak_flops, 1e12);
+    for (const std::string& model : model_ids()) {
+      EXPECT_GT(make_workload(build_model(model), 32, device).forward_ns, 0) << id << " " << model;
+    }
+  }
+}
+
+TEST(Accelerator, GivesTheV100ItsPublishedResnet50) {
+  const Workload workload =
+      make_workload(build_model("resnet50"), 64, load_accelerator("v100", kShipped));
+  Nanoseconds iteration = workload.forward_ns;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    iteration += tensor.backward_ns;
+  }
+  EXPECT_NEAR(iteration / (64e9 / 253.1), 1, 1e-12);
+  EXPECT_EQ(workload.times_from, "roofline v100 (fp32), scaled to 253.1 samples/s");
+}
+
+TEST_F(AcceleratorFile, LoadsByIdAndByPath) {
+  std::ofstream(folder_ / "mine.yaml") << kComplete;
+  EXPECT_EQ(load_accelerator("mine", folder_).throughput.size(), 2U);
+  const Accelerator device = load_accelerator((folder_ / "mine.yaml").string(), "/nowhere");
+  EXPECT_EQ(device.throughput.at(1).arguments.sequence_length, 64);
+  EXPECT_EQ(device.layer_overhead_ns, 0);
+}
+
+TEST_F(AcceleratorFile, RefusesAnUnknownIdWithTheValidOnes) {
+  std::ofstream(folder_ / "mine.yaml") << kComplete;
+  try {
+    static_cast<void>(load_accelerator("mime", folder_));
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("accelerator 'mime'"), HasSubstr("'mine'")));
+  }
+  EXPECT_THROW(static_cast<void>(load_accelerator("mine", folder_ / "missing")), InputError);
+  EXPECT_THROW(static_cast<void>(load_accelerator("missing.yaml", folder_)), InputError);
+}
+
+TEST_F(AcceleratorFile, RefusesWhatItDoesNotKnowAtItsPlace) {
+  EXPECT_EQ(refusal("mine\n", "mine\n"), "accepted");
+  EXPECT_THAT(refusal("arithmetic:", "aritmetic:"),
+              AllOf(HasSubstr("mine.yaml:3:1:"), HasSubstr("aritmetic"), HasSubstr("arithmetic")));
+  EXPECT_THAT(refusal("fp32", "fp23"), AllOf(HasSubstr("mine.yaml:3:13:"), HasSubstr("fp32")));
+  EXPECT_THAT(refusal("accelerator/1", "accelerator/2"), HasSubstr("mine.yaml:1:9:"));
+  EXPECT_THAT(refusal("name: mine", "name: other"), HasSubstr("mine.yaml:2:7:"));
+  EXPECT_THAT(refusal("model: resnet50", "model: resnet5"),
+              AllOf(HasSubstr("mine.yaml:9:13:"), HasSubstr("'resnet50'")));
+  EXPECT_THAT(refusal("model: bert_base", "model: resnet50"), HasSubstr("mine.yaml:10:"));
+}
+
+TEST_F(AcceleratorFile, RefusesWhatIsMissingOrOutOfRange) {
+  EXPECT_THAT(refusal("peak_flops: 1e12\n", ""), HasSubstr("peak_flops"));
+  EXPECT_THAT(refusal("peak_flops: 1e12", "peak_flops: 0"), HasSubstr("mine.yaml:4:13:"));
+  EXPECT_THAT(refusal("flops_fraction: 0.5", "flops_fraction: 1.5"), HasSubstr("mine.yaml:5:17:"));
+  EXPECT_THAT(refusal("fraction: 1\n", "fraction: fast\n"), HasSubstr("'fast'"));
+  EXPECT_THAT(refusal("samples_per_s: 10", "samples_per_s: 0"), HasSubstr("mine.yaml:9:"));
+  EXPECT_THAT(refusal("sequence_length: 64", "image_size: 64"), HasSubstr("no image_size"));
+  EXPECT_THAT(refusal("sequence_length: 64", "sequence_length: 5000"), HasSubstr("5000"));
+}
+
+}  // namespace
+}  // namespace mergewise

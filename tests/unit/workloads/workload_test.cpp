@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layer times and the attribution of backward work to tensors.
+#include "workloads/workload.hpp"
+
+#include "bench/core/error.hpp"
+#include "workloads/builder.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A device on which a pass takes 1 ns plus 1 ns a flop; memory costs nothing.
+Accelerator simple_device() {
+  Accelerator device;
+  device.name = "simple";
+  device.arithmetic = "fp32";
+  device.peak_flops = 2e9;
+  device.flops_fraction = 0.5;
+  device.memory_bytes_per_s = 1e30;
+  device.bandwidth_fraction = 1;
+  device.layer_overhead_ns = 1;
+  return device;
+}
+
+Nanoseconds backward_sum(const Workload& workload) {
+  Nanoseconds sum = 0;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    sum += tensor.backward_ns;
+  }
+  return sum;
+}
+
+/// relu(in) -> fc1 -> relu -> fc2 -> tanh
+Model small_net() {
+  Builder net("small", {2});
+  Value x = net.activation("prepare", net.input());
+  x = net.activation("relu", net.linear("fc1", x, 3));
+  net.activation("tanh", net.linear("fc2", x, 5));
+  return net.build();
+}
+
+TEST(Workload, GivesALayersTimeToItsFirstReadyTensor) {
+  const Workload workload = make_workload(small_net(), 1, simple_device());
+  ASSERT_EQ(workload.tensors.size(), 4U);
+  EXPECT_EQ(workload.tensors[0].name, "fc2.bias");
+  EXPECT_EQ(workload.tensors[0].layer, "fc2");
+  EXPECT_THAT(workload.tensors[1].shape, ElementsAre(5, 3));
+  EXPECT_EQ(workload.tensors[1].bytes, 60);
+  // tanh (1 ns) and fc2: 1 ns + two products of 15 macs.
+  EXPECT_DOUBLE_EQ(workload.tensors[0].backward_ns, 1 + 1 + 60);
+  EXPECT_DOUBLE_EQ(workload.tensors[0].forward_ns, 1 + 1 + 30);
+  EXPECT_DOUBLE_EQ(workload.tensors[1].backward_ns, 0);
+  EXPECT_DOUBLE_EQ(workload.tensors[2].backward_ns, 1 + 1 + 24);
+  EXPECT_DOUBLE_EQ(workload.tensors[3].backward_ns, 1);
+  EXPECT_DOUBLE_EQ(workload.forward_ns, 1 + 13 + 1 + 31 + 1);
+}
+
+TEST(Workload, AddsLayersWithoutTensorsToTheNextReadyTensorOrTheLast) {
+  const Workload workload = make_workload(small_net(), 1, simple_device());
+  // Forward order: 0 prepare, 1 fc1, 2 relu, 3 fc2, 4 tanh.
+  EXPECT_THAT(workload.backward_layers,
+              ElementsAre(ElementsAre(4, 3), ElementsAre(), ElementsAre(2, 1), ElementsAre(0)));
+}
+
+TEST(Workload, BoundsAPassByMemoryWhereThatIsSlower) {
+  Accelerator device = simple_device();
+  device.memory_bytes_per_s = 2e9;
+  device.bandwidth_fraction = 0.5;
+  const Workload workload = make_workload(small_net(), 1, device);
+  // tanh: 5 elements read and written forward; x, dy, dx backward.
+  EXPECT_DOUBLE_EQ(workload.tensors[0].forward_ns, (1 + 40) + (1 + 4 * (3 + 5 + 15 + 5)));
+}
+
+class WorkloadOfModel : public testing::TestWithParam<std::string> {};
+
+TEST_P(WorkloadOfModel, AttachesEveryLayerExactlyOnceInReverseForwardOrder) {
+  const Model model = build_model(GetParam());
+  const Workload workload = make_workload(model, 2, simple_device());
+  ASSERT_EQ(workload.backward_layers.size(), workload.tensors.size());
+  std::vector<std::size_t> executed;
+  for (const std::vector<std::size_t>& layers : workload.backward_layers) {
+    executed.insert(executed.end(), layers.begin(), layers.end());
+  }
+  std::vector<std::size_t> expected;
+  for (std::size_t layer = model.layers.size(); layer-- > 0;) {
+    expected.push_back(layer);
+  }
+  EXPECT_EQ(executed, expected);
+}
+
+TEST_P(WorkloadOfModel, AddsUpToTheWholePass) {
+  const Model model = build_model(GetParam());
+  const Accelerator device = simple_device();
+  const Workload workload = make_workload(model, 2, device);
+  Nanoseconds forward = 0;
+  Nanoseconds backward = 0;
+  for (const LayerWork& work : workload.layers) {
+    forward += device.layer_overhead_ns + work.forward_flops();
+    backward += device.layer_overhead_ns + work.backward_flops();
+  }
+  Nanoseconds of_tensors = 0;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    of_tensors += tensor.forward_ns;
+  }
+  EXPECT_DOUBLE_EQ(workload.forward_ns, of_tensors);
+  EXPECT_NEAR(workload.forward_ns / forward, 1, 1e-12);
+  EXPECT_NEAR(backward_sum(workload) / backward, 1, 1e-12);
+  EXPECT_THAT(workload.times_from, HasSubstr("not scaled"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WorkloadOfModel, testing::ValuesIn(model_ids()),
+                         [](const auto& model) { return model.param; });
+
+TEST(Workload, MeetsThePublishedThroughputAtAnyBatch) {
+  Accelerator device = simple_device();
+  device.throughput.push_back({"resnet50", 250, {}});
+  for (const std::int64_t batch : {1, 64}) {
+    const Workload workload = make_workload(build_model("resnet50"), batch, device);
+    EXPECT_NEAR((workload.forward_ns + backward_sum(workload)) / (4e6 * static_cast<double>(batch)),
+                1, 1e-12);
+    EXPECT_EQ(workload.times_from, "roofline simple (fp32), scaled to 250 samples/s");
+  }
+}
+
+TEST(Workload, ScalesOtherInputsByTheSameFactor) {
+  Accelerator device = simple_device();
+  const auto total = [&](std::int64_t length) {
+    const Workload workload =
+        make_workload(build_model("bert_base", {.sequence_length = length}), 8, device);
+    return workload.forward_ns + backward_sum(workload);
+  };
+  const double plain_ratio = total(128) / total(64);
+  device.throughput.push_back({"bert_base", 200, {.sequence_length = 64}});
+  EXPECT_NEAR(total(64) / (1e9 * 8 / 200), 1, 1e-12);
+  EXPECT_NEAR(total(128) / total(64), plain_ratio, 1e-9);
+  EXPECT_THAT(make_workload(build_model("bert_base"), 8, device).times_from,
+              HasSubstr("200 samples/s at inputs of 64"));
+}
+
+TEST(Workload, RefusesAnImpossibleBatch) {
+  EXPECT_THROW(static_cast<void>(make_workload(small_net(), 0, simple_device())), InputError);
+}
+
+TEST(Workload, RefusesAModelWhoseReadyOrderIsNotItsBackwardOrder) {
+  Model model = small_net();
+  std::reverse(model.ready_order.begin(), model.ready_order.end());
+  EXPECT_THROW(static_cast<void>(make_workload(model, 1, simple_device())), std::logic_error);
+  model.ready_order.clear();
+  EXPECT_THROW(static_cast<void>(make_workload(model, 1, simple_device())), std::logic_error);
+}
+
+}  // namespace
+}  // namespace mergewise
