@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,7 +31,8 @@ class ControlPlane {
  public:
   /// Called once, from the background thread, when a rank died, stalled, reported a failure or
   /// disagreed. The verdict is one sentence that names the rank and the group it was in. The
-  /// handler may end the process.
+  /// handler may end the process; it must not destroy the control plane. A single rank has no
+  /// background thread and never calls it.
   using FailureHandler = std::function<void(const std::string& verdict)>;
 
   /// Meets the other ranks. Throws BackendError when the deadline passes, naming the missing ranks
@@ -61,8 +63,13 @@ class ControlPlane {
   virtual void set(const std::string& key, std::string_view value) = 0;
   virtual std::string get(const std::string& key) = 0;
 
+  /// "prefix/0", "prefix/1", ...: a key prefix of its own for each thing that ranks build together.
+  /// The same on all ranks that make the same calls with this prefix. By the thread that makes the
+  /// collective calls.
+  [[nodiscard]] std::string numbered(const std::string& prefix);
+
   /// Where this rank is, for verdicts and heartbeats: a short phase and a group number (-1: none).
-  /// Wait-free.
+  /// Wait-free; one thread sets the phase (cut to 127 bytes), any the group.
   virtual void set_phase(std::string_view phase) = 0;
   virtual void set_group(std::int64_t group) = 0;
 
@@ -72,6 +79,9 @@ class ControlPlane {
 
   /// Collective: this rank's clock against rank 0's.
   virtual ClockSample sample_clock() = 0;
+
+ private:
+  std::map<std::string, int> numbers_;
 };
 
 }  // namespace mergewise

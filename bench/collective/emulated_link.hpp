@@ -32,8 +32,8 @@ class EmulatedLink : public Communicator {
  public:
   [[nodiscard]] virtual LinkCounts counts() const = 0;
 };
-/// All ranks of the control plane call it (it exchanges the table's name); those that take no part
-/// in the communicator pass null and get null.
+/// All ranks of the control plane call it; those that take no part in the communicator pass null
+/// and get null.
 [[nodiscard]] std::unique_ptr<EmulatedLink> make_emulated_link(Communicator* inner,
                                                                ControlPlane& control,
                                                                const LinkModel& link);
