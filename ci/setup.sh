@@ -93,20 +93,23 @@ install_packages() {
 
 # The system's own Python, whatever python3 is first on PATH: it is the one that python3-venv serves.
 install_reports() {
-  local extra=$1 python=/usr/bin/python3 stamp hash
+  local extra=$1 python=/usr/bin/python3 stamp hash copy
   [ -f reports/pyproject.toml ] || die "reports/pyproject.toml is missing: is this a whole clone?"
   stamp=.venv/reports$extra.stamp
   # Of the place too: a moved environment does not work.
   hash=$( { pwd; "$python" --version
-            find reports -type f -not -path '*/__pycache__/*' -not -path 'reports/tests/*' \
-              -not -path 'reports/build/*' -not -path '*.egg-info/*' -print0 |
+            find reports -type f -not -path '*/__pycache__/*' -not -path 'reports/tests/*' -print0 |
               LC_ALL=C sort -z | xargs -0 sha256sum; } | sha256sum)
   if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$hash" ]; then return; fi
   say "installing reports/ into .venv"
   if ! [ -x .venv/bin/python ] || ! [ "$(.venv/bin/python -c 'import sys; print(sys.prefix)')" = "$PWD/.venv" ]; then
     "$python" -m venv --clear .venv
   fi
-  .venv/bin/python -m pip --quiet --disable-pip-version-check install "./reports$extra"
+  # From a copy: setuptools leaves its build folder beside the sources, and would install what was deleted since.
+  copy=$(mktemp -d)
+  cp -r reports "$copy"
+  .venv/bin/python -m pip --quiet --disable-pip-version-check install "$copy/reports$extra"
+  rm -rf "$copy"
   echo "$hash" >"$stamp"
 }
 
@@ -123,10 +126,10 @@ install_browser() {
   if has_browser; then return; fi
   say "installing Playwright's Chromium for the browser tests"
   .venv/bin/python -m pip --quiet --disable-pip-version-check install playwright
-  .venv/bin/python -m playwright install --with-deps chromium
+  .venv/bin/python -m playwright install --with-deps chromium || true
   ln -sf "$(.venv/bin/python -c 'from playwright.sync_api import sync_playwright as p
 with p() as play: print(play.chromium.executable_path)')" .venv/bin/chromium
-  has_browser || die "the browser that Playwright installed does not start"
+  has_browser || say "no browser could be installed: install chromium or google-chrome by hand for tests/browser" >&2
 }
 
 if command -v apt-get >/dev/null; then
