@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures: each module has draw(...) -> matplotlib Figure and describe(...) -> alt text."""

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One iteration of every strategy on a common time axis: measured lanes, predicted ones below."""
+
+from mergewise_report.figures import canvas
+from mergewise_report.units import duration, shorten, time_unit
+
+_LEGEND = (
+    ("forward", "forward"),
+    ("compute", "backward"),
+    ("pack", "pack, unpack"),
+    ("transfer", "transfer"),
+    ("wait", "wait for the last rank"),
+)
+_MEASURED, _PREDICTED, _LINE, _SPACE = 15, 8, 24, 14
+_STEP = _LINE + 2 * _MEASURED + 2 * _PREDICTED + 8 + _SPACE
+# Spans narrower than this many pixels are drawn together with their neighbours.
+_FINEST = 0.35
+
+
+def draw(rows, size):
+    largest = max((end_of(r.case) for r in rows), default=0.0) or 1.0
+    unit = time_unit(largest)
+    left, right = (62, 12) if size.narrow else (96, 16)
+    height = _STEP * len(rows) + 26
+    figure, ax = canvas.row_axes(size, height, left, right, 0, 26, largest, unit)
+    pixel = largest / (size.width - left - right)
+    for index, row in enumerate(rows):
+        _strategy(ax, row, _STEP * index, unit, pixel, size)
+    return figure
+
+
+def legend(rows):
+    spans = [s for r in rows for s in r.case.spans + r.case.predicted_spans]
+    found = {_look(s, _MEASURED)[0].removesuffix("-2") for s in spans}
+    return [(colour, text) for colour, text in _LEGEND if colour in found]
+
+
+def end_of(case):
+    return max((s.end_ns for s in case.spans + case.predicted_spans), default=0.0)
+
+
+def _strategy(ax, row, y, unit, pixel, size):
+    case = row.case
+    line = y + 13
+    canvas.within(ax, 0, line, shorten(row.name, 20 if size.narrow else 60), weight="bold")
+    canvas.within(ax, 1, line, _ends(case, size.narrow), "right", "muted", size=11)
+    y += _LINE
+    ends = []
+    for spans, thick, names in (
+        (case.spans, _MEASURED, ("compute", "comm." if size.narrow else "communication")),
+        (case.predicted_spans, _PREDICTED, ("predicted", "")),
+    ):
+        for lane, name in zip(("compute", "communication"), names):
+            middle = y + (thick / 2 if name != "predicted" else thick + 1)
+            if name:
+                colour = "muted" if spans else "grid"
+                canvas.beside(ax, middle, name, colour=colour, size=10.5, offset=7)
+            _lane(ax, [s for s in spans if s.lane == lane], y, thick, unit, pixel)
+            y += thick + 2
+        if spans:
+            end = max(s.end_ns for s in spans) / unit[1]
+            ends.append((end, y - 2 * thick - 4, end, y - 2))
+        y += 2
+    canvas.strokes(ax, ends, "ink", 1.2)
+
+
+def _ends(case, narrow):
+    measured = max((s.end_ns for s in case.spans), default=None)
+    predicted = max((s.end_ns for s in case.predicted_spans), default=None)
+    if narrow:
+        return f"{duration(measured)}, pred. {duration(predicted)}"
+    return (
+        f"this iteration {duration(measured)}, predicted {duration(predicted)}"
+        if measured is not None
+        else f"not measured, predicted {duration(predicted)}"
+    )
+
+
+def _lane(ax, spans, top, thick, unit, pixel):
+    drawn = {}
+    for span in spans:
+        colour, inset = _look(span, thick)
+        box = [span.begin_ns, span.end_ns, top + inset, top + thick - inset]
+        drawn.setdefault(colour, []).append(box)
+    for colour, found in drawn.items():
+        merged = [(a / unit[1], b / unit[1], c, d) for a, b, c, d in coalesce(found, pixel)]
+        canvas.boxes(ax, merged, colour)
+
+
+def _look(span, thick):
+    """Colour and inset; the shade alternates with the group, and waiting is a thin line."""
+    shade = "-2" if span.group % 2 else ""
+    if span.activity == "wait":
+        return "wait", 0.36 * thick
+    if span.activity == "forward":
+        return "forward", 0.0
+    if span.lane == "communication":
+        return "transfer" + shade, 0.0
+    if span.activity == "backward":
+        return "compute" + shade, 0.0
+    return "pack" + shade, 0.0
+
+
+def coalesce(found, pixel):
+    """Joins boxes of one row that are too narrow, and too near to each other, to be told apart."""
+    out = []
+    for box in sorted(found):
+        last = out[-1] if out else None
+        tiny = box[1] - box[0] < _FINEST * pixel
+        if last and tiny and box[0] - last[1] < _FINEST * pixel and last[2:] == box[2:]:
+            last[1] = max(last[1], box[1])
+        else:
+            out.append(list(box))
+    return out
+
+
+def describe(rows):
+    said = [
+        f"{r.name} measured {duration(max((s.end_ns for s in r.case.spans), default=None))}, "
+        f"predicted {duration(max((s.end_ns for s in r.case.predicted_spans), default=None))}"
+        for r in rows
+    ]
+    return (
+        "Timelines of one iteration by strategy, a compute and a communication lane, measured "
+        "above predicted: " + "; ".join(said) + "."
+    )

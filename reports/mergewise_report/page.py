@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results to one HTML page: builds what the templates show, figures included."""
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import resources
+
+import jinja2
+from markupsafe import Markup
+
+from mergewise_report import metrics, tables, units, words
+from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
+
+# Beyond these a page would be too heavy to open; the page says what it left out.
+MOST_ROWS_IN_A_FIGURE = 12
+MOST_SECTIONS_WITH_FIGURES = 20
+_FIGURES = ("bars", "timeline", "prediction", "labels", "samples")
+
+
+@dataclass
+class SectionView:
+    ident: str
+    section: metrics.Section
+    lead: str
+    rest: str
+    tiles: list
+    ranking: list
+    unit: str
+    reasons: list
+    plans: list
+    contradictions: list
+    emulated: bool
+    legends: dict = field(default_factory=dict)
+    figures: dict = field(default_factory=lambda: dict.fromkeys(_FIGURES))
+    left_out: int = 0
+    illustrated: bool = True
+
+
+@dataclass
+class RunView:
+    ident: str
+    result: object
+    started: str
+    banners: list
+    sections: list
+    calibrations: list
+    costs: list
+    environment: list
+    config: str
+
+
+def build(results, most_sections=MOST_SECTIONS_WITH_FIGURES):
+    """The whole page as text. Deterministic: the same results give the same bytes."""
+    left = most_sections
+    runs = []
+    for index, result in enumerate(results):
+        run = _run(result, f"r{index + 1}", left)
+        left -= sum(view.illustrated for view in run.sections)
+        runs.append(run)
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("mergewise_report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        duration=units.duration, percent=units.percent, size=units.size, plural=units.plural
+    )
+    css = resources.files("mergewise_report").joinpath("templates/report.css").read_text("utf-8")
+    return environment.get_template("page.html.j2").render(
+        runs=runs,
+        css=Markup(css),
+        most_rows=MOST_ROWS_IN_A_FIGURE,
+        DASH=units.DASH,
+    )
+
+
+def _run(result, ident, left):
+    views = []
+    for index, section in enumerate(metrics.sections(result)):
+        illustrated = len(views) < left
+        views.append(_section(section, f"{ident}s{index + 1}", illustrated))
+    return RunView(
+        ident=ident,
+        result=result,
+        started=tables.moment(result.started),
+        banners=words.banners(result),
+        sections=views,
+        calibrations=_calibrations(result, ident),
+        costs=tables.given_costs(result),
+        environment=tables.flatten(result.environment),
+        config=json.dumps(result.config, indent=2, ensure_ascii=False),
+    )
+
+
+def _section(section, ident, illustrated):
+    lead, rest = words.headline(section)
+    unit = tables.unit_of(section)
+    view = SectionView(
+        ident=ident,
+        section=section,
+        lead=lead,
+        rest=rest,
+        tiles=tables.tiles(section),
+        ranking=tables.ranking(section, unit),
+        unit=unit[0],
+        reasons=words.reasons(section),
+        plans=tables.plans(section),
+        contradictions=[
+            (row.name, text) for row in section.rows for text in metrics.contradictions(row.case)
+        ],
+        emulated=any("link_emulated" in r.case.flags or r.case.link for r in section.rows),
+        illustrated=illustrated,
+    )
+    if illustrated:
+        shown = section.timed[:MOST_ROWS_IN_A_FIGURE]
+        view.left_out = len(section.timed) - len(shown)
+        view.figures = _figures(shown, ident, section.simulated)
+        view.legends = _legends(shown, section.simulated)
+    return view
+
+
+def _figures(rows, ident, simulated):
+    """The section's figures by name; one that has nothing to show is None."""
+    found = dict.fromkeys(_FIGURES)
+    measured = [] if simulated else rows
+    if measured:
+        found["bars"] = _both(bars, measured, f"{ident}-bars")
+    with_spans = [r for r in rows if r.case.spans or r.case.predicted_spans]
+    if with_spans:
+        found["timeline"] = _both(timeline, with_spans, f"{ident}-timeline")
+    if prediction.drawable(measured):
+        found["prediction"] = _both(prediction, measured, f"{ident}-prediction", canvas.HALF)
+    if labels.drawable(measured):
+        found["labels"] = _both(labels, measured, f"{ident}-labels", canvas.HALF)
+    if samples.drawable(measured):
+        found["samples"] = _both(samples, measured, f"{ident}-samples")
+    return found
+
+
+def _legends(rows, simulated):
+    measured = [] if simulated else rows
+    return {
+        "bars": bars.legend(measured),
+        "timeline": timeline.legend(rows),
+        "labels": labels.legend(measured),
+    }
+
+
+def _both(module, data, ident, wide=canvas.WIDE):
+    """A wide and a narrow rendition; the style sheet shows the one that fits."""
+    label = module.describe(data)
+    return [
+        (name, canvas.render(partial(module.draw, data, size), f"{ident}-{name}", label))
+        for name, size in (("wide", wide), ("narrow", canvas.NARROW))
+    ]
+
+
+def _calibrations(result, ident):
+    """Calibrations with their figures; the same one under several profiles is shown once."""
+    by_content = {}
+    for calibration in result.calibrations:
+        key = (calibration.collective, calibration.variant, calibration.points, calibration.fit)
+        by_content.setdefault(key, []).append(calibration)
+    views = []
+    for index, same in enumerate(by_content.values()):
+        calibration = same[0]
+        figure = None
+        if fit.drawable(calibration) and index < MOST_SECTIONS_WITH_FIGURES:
+            figure = _both(fit, calibration, f"{ident}-fit{index + 1}", canvas.HALF)
+        profiles = [c.profile or units.DASH for c in same]
+        views.append((profiles, calibration, tables.fit_facts(calibration), figure))
+    return views
