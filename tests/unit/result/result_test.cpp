@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/result/result.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+namespace mergewise {
+namespace {
+
+using nlohmann::json;
+
+Result sample_result() {
+  Result result;
+  result.name = std::string("quickstart");
+  result.environment = {{"host", {{"name", "h"}}}};
+  result.config = {{"name", "quickstart"}};
+  result.started = std::string("2026-01-02T03:04:05Z");
+  result.seed = 7;
+  result.complete = true;
+  Profile profile;
+  profile.name = std::string("tiny");
+  profile.forward_ns = 100;
+  profile.tensors = {{"w", 400, 30, std::nullopt, "", {}},
+                     {"b", 40, 5, std::nullopt, "", {}},
+                     {"v", 8, 15, std::nullopt, "", {}}};
+  profile.all_reduce.emplace();
+  profile.all_reduce->back_to_back = LinearCost{10, 1};
+  result.profiles["tiny/4"] = profile;
+  result.calibrations.push_back({"tiny/4",
+                                 "all_reduce",
+                                 "back_to_back",
+                                 {{8, 100, 90, 120, 20}},
+                                 fit_line({{8, 100}, {16, 150}}),
+                                 true});
+  result.order = {"tiny/wfbp/none/4"};
+  CaseRecord record;
+  record.workload = std::string("tiny");
+  record.batch = 64;
+  record.times_from = std::string("roofline");
+  record.strategy = std::string("ddp");
+  record.options.set("cap_bytes", std::int64_t{1024});
+  record.ranks = 4;
+  record.status = CaseStatus::kOk;
+  record.verified = true;
+  record.plan = plan_from_ends("ddp", {2, 3});
+  record.plan_hash = std::string("0123456789abcdef");
+  record.profile = std::string("tiny/4");
+  record.samples_ns = {1000, 1010, 990};
+  record.warmup_ns = {2000};
+  record.summary = summarize(record.samples_ns, 1, 1);
+  record.stopped = std::string("target");
+  record.predicted_ns = 1100;
+  record.optimal_ns = 1000;
+  record.compute_alone_ns = 400;
+  record.breakdown = Breakdown{{{"compute", 600}, {"idle", 400}}, 1000, 500, 300, 200, 5};
+  record.link = LinkRecord{8000, 2.5, 12, 1};
+  record.spans = {{0, Lane::kCommunication, "transfer", 1, 500, 900}};
+  record.predicted.spans = {{Lane::kCompute, Activity::kForward, 0, 0, 100}};
+  record.flags = {"link_emulated"};
+  result.cases.push_back(record);
+  return result;
+}
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& item : object.items()) names.insert(item.key());
+  return names;
+}
+
+TEST(Result, HasTheDocumentedKeys) {
+  const json document = to_json(sample_result());
+  EXPECT_EQ(keys(document), (std::set<std::string>{"schema", "name", "started", "seed", "simulated",
+                                                   "complete", "environment", "config", "profiles",
+                                                   "calibrations", "order", "cases"}));
+  EXPECT_EQ(document["schema"], "mergewise/result/1");
+  EXPECT_EQ(document["started"], "2026-01-02T03:04:05Z");
+  EXPECT_EQ(document["seed"], 7);
+  EXPECT_EQ(document["order"], json::array({"tiny/wfbp/none/4"}));
+  EXPECT_EQ(document["profiles"]["tiny/4"], to_json(sample_result().profiles["tiny/4"]));
+}
+
+TEST(Result, CaseHasTheDocumentedKeys) {
+  const json one = to_json(sample_result())["cases"][0];
+  EXPECT_EQ(keys(one), (std::set<std::string>{"workload",
+                                              "strategy",
+                                              "options",
+                                              "compressor",
+                                              "ranks",
+                                              "status",
+                                              "reason",
+                                              "verified",
+                                              "plan",
+                                              "profile",
+                                              "samples_ns",
+                                              "warmup_ns",
+                                              "summary",
+                                              "stopped",
+                                              "predicted_ns",
+                                              "optimal_ns",
+                                              "gap",
+                                              "prediction_error",
+                                              "compute_alone_ns",
+                                              "communication_cost_ns",
+                                              "tax_ns",
+                                              "breakdown",
+                                              "link",
+                                              "spans",
+                                              "predicted_spans",
+                                              "flags"}));
+  EXPECT_EQ(one["options"], (json{{"cap_bytes", 1024}}));
+  EXPECT_EQ(one["status"], "ok");
+  EXPECT_EQ(one["link"],
+            (json{{"a_us", 8000.0}, {"gbps", 2.5}, {"collectives", 12}, {"overran", 1}}));
+  EXPECT_EQ(one["flags"], json::array({"link_emulated"}));
+}
+
+TEST(Result, CaseDescribesItsWorkloadFromItsProfile) {
+  const json workload = to_json(sample_result())["cases"][0]["workload"];
+  EXPECT_EQ(workload, (json{{"name", "tiny"},
+                            {"batch", 64},
+                            {"times_from", "roofline"},
+                            {"tensors", 3},
+                            {"bytes", 448},
+                            {"forward_ns", 100.0},
+                            {"backward_ns", 50.0}}));
+}
+
+TEST(Result, CaseWithoutAProfileSaysSoWithNull) {
+  Result result = sample_result();
+  result.profiles.clear();
+  const json one = to_json(result)["cases"][0];
+  EXPECT_TRUE(one["workload"]["bytes"].is_null());
+  EXPECT_EQ(one["plan"]["group_bytes"], json::array());
+}
+
+TEST(Result, PlanShowsEndsBytesAndHash) {
+  const json plan = to_json(sample_result())["cases"][0]["plan"];
+  EXPECT_EQ(plan["groups"], json::array({2, 3}));
+  EXPECT_EQ(plan["group_bytes"], json::array({440, 8}));
+  EXPECT_EQ(plan["hash"], "0123456789abcdef");
+  EXPECT_EQ(plan["strategy"], "ddp");
+}
+
+TEST(Result, ComputesWhatFollowsFromOtherFields) {
+  const json one = to_json(sample_result())["cases"][0];
+  EXPECT_DOUBLE_EQ(one["gap"].get<double>(), 1100.0 / 1000 - 1);
+  EXPECT_DOUBLE_EQ(one["prediction_error"].get<double>(), 1100.0 / 1000 - 1);
+  EXPECT_DOUBLE_EQ(one["communication_cost_ns"].get<double>(), 600);
+}
+
+TEST(Result, IsNullWhereNothingIsKnown) {
+  Result result;
+  result.cases.emplace_back();
+  const json one = to_json(result)["cases"][0];
+  for (const char* key :
+       {"summary", "predicted_ns", "optimal_ns", "gap", "prediction_error", "compute_alone_ns",
+        "communication_cost_ns", "tax_ns", "breakdown", "link"}) {
+    EXPECT_TRUE(one[key].is_null()) << key;
+  }
+  EXPECT_EQ(one["status"], "skipped");
+  EXPECT_EQ(one["samples_ns"], json::array());
+  EXPECT_EQ(one["options"], json::object());
+}
+
+TEST(Result, IsNullForWhatJsonCannotSay) {
+  Result result = sample_result();
+  CaseRecord& record = result.cases[0];
+  record.samples_ns = {1, std::numeric_limits<double>::quiet_NaN(),
+                       std::numeric_limits<double>::infinity()};
+  record.optimal_ns = 0;
+  const json one = to_json(result)["cases"][0];
+  EXPECT_EQ(one["samples_ns"], json::array({1.0, nullptr, nullptr}));
+  EXPECT_TRUE(one["gap"].is_null());
+  EXPECT_EQ(json::parse(one.dump()), one);
+}
+
+TEST(Result, SpansNameLaneActivityAndGroup) {
+  const json one = to_json(sample_result())["cases"][0];
+  EXPECT_EQ(one["spans"], json::array({{{"rank", 0},
+                                        {"lane", "communication"},
+                                        {"activity", "transfer"},
+                                        {"group", 1},
+                                        {"begin_ns", 500.0},
+                                        {"end_ns", 900.0}}}));
+  EXPECT_EQ(one["predicted_spans"][0]["activity"], "forward");
+  EXPECT_EQ(one["predicted_spans"][0]["lane"], "compute");
+}
+
+TEST(Result, SummaryAndBreakdownKeepTheirUnits) {
+  const json one = to_json(sample_result())["cases"][0];
+  EXPECT_EQ(one["summary"]["count"], 3);
+  EXPECT_EQ(one["summary"]["median_ns"], 1000.0);
+  EXPECT_EQ(keys(one["summary"]),
+            (std::set<std::string>{"count", "median_ns", "low_ns", "high_ns", "confidence",
+                                   "mean_ns", "min_ns", "p95_ns", "p99_ns"}));
+  EXPECT_EQ(one["breakdown"], (json{{"iteration_ns", 1000.0},
+                                    {"labels_ns", {{"compute", 600.0}, {"idle", 400.0}}},
+                                    {"busy_ns", 500.0},
+                                    {"exposed_ns", 300.0},
+                                    {"hidden_ns", 200.0},
+                                    {"observer_ns", 5.0}}));
+}
+
+TEST(Result, CalibrationShowsPointsAndFit) {
+  const json calibration = to_json(sample_result())["calibrations"][0];
+  EXPECT_EQ(calibration["profile"], "tiny/4");
+  EXPECT_EQ(calibration["variant"], "back_to_back");
+  EXPECT_EQ(
+      calibration["points"][0],
+      (json{
+          {"bytes", 8}, {"ns", 100.0}, {"low_ns", 90.0}, {"high_ns", 120.0}, {"repetitions", 20}}));
+  EXPECT_EQ(keys(calibration["fit"]),
+            (std::set<std::string>{"a_ns", "b_ns_per_byte", "r_squared", "largest_error",
+                                   "negative_intercept", "gigabits_per_s"}));
+  EXPECT_EQ(calibration["used_line"], true);
+}
+
+TEST(CaseStatus, HasNamesForFiles) {
+  EXPECT_STREQ(name_of(CaseStatus::kOk), "ok");
+  EXPECT_STREQ(name_of(CaseStatus::kPartial), "partial");
+  EXPECT_STREQ(name_of(CaseStatus::kFailed), "failed");
+  EXPECT_STREQ(name_of(CaseStatus::kSkipped), "skipped");
+}
+
+}  // namespace
+}  // namespace mergewise
