@@ -8,7 +8,6 @@
 #include "bench/result/text_file.hpp"
 
 #include <gnu/libc-version.h>
-#include <hwloc.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -35,20 +34,14 @@ json build_json() {
           {"sanitizers", text_or_null(MERGEWISE_SANITIZERS)}};
 }
 
-json libraries_json() {
-  const unsigned hwloc = hwloc_get_api_version();
-  return {{"libc", gnu_get_libc_version()},
-          {"hwloc", std::to_string(hwloc >> 16) + "." + std::to_string((hwloc >> 8) & 0xff) + "." +
-                        std::to_string(hwloc & 0xff)}};
-}
-
 json host_json() {
   utsname names{};
   if (::uname(&names) != 0) return nullptr;
   return {{"name", names.nodename},
           {"system", names.sysname},
           {"kernel", names.release},
-          {"machine", names.machine}};
+          {"machine", names.machine},
+          {"libc", gnu_get_libc_version()}};
 }
 
 CgroupLimits own_limits() {
@@ -102,10 +95,9 @@ int allowed_processors() {
 }
 
 json capture_environment() {
-  return {{"mergewise", build_json()},  {"libraries", libraries_json()},
-          {"host", host_json()},        {"processor", describe_processor()},
-          {"memory", memory_json()},    {"cgroup", cgroup_json()},
-          {"settings", settings_json()}};
+  return {{"mergewise", build_json()},         {"host", host_json()},
+          {"processor", describe_processor()}, {"memory", memory_json()},
+          {"cgroup", cgroup_json()},           {"settings", settings_json()}};
 }
 
 }  // namespace mergewise

@@ -98,8 +98,7 @@ TEST(AllowedProcessors, FollowsTheAffinity) {
 
 TEST(Environment, HasTheDocumentedKeys) {
   const json environment = capture_environment();
-  for (const char* key :
-       {"mergewise", "libraries", "host", "processor", "memory", "cgroup", "settings"}) {
+  for (const char* key : {"mergewise", "host", "processor", "memory", "cgroup", "settings"}) {
     EXPECT_TRUE(environment.contains(key)) << key;
   }
   EXPECT_TRUE(environment["mergewise"]["version"].is_string());
