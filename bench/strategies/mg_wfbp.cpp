@@ -28,9 +28,8 @@ MergePlan MgWfbp::do_plan(const TimeModel& model, const Options& options) const 
         model.ready(tensor + 1) + compress + model.before_send(merged + next);
     const Nanoseconds together = std::max(start, ready_together) + model.transfer(merged + next);
     const Nanoseconds apart = start + model.transfer(merged) + model.transfer(next);
-    // An empty tensor has no start-up to save, and must not hold the others back.
-    const bool saves = merged > 0 && next > 0 && together < apart;
-    if (saves || merged / model.wire().element_bytes < min_elements) {
+    // Strictly less, so that an empty tensor, which has no start-up to save, never merges.
+    if (together < apart || merged / model.wire().element_bytes < min_elements) {
       merged += next;
       continue;
     }

@@ -94,14 +94,28 @@ TEST(MgWfbp, SmallGroupsAlwaysMergeOn) {
   EXPECT_THAT(ends(tensors, LinearCost{1, 1}, at_least_two), ElementsAre(2, 3, 5));
 }
 
-TEST(MgWfbp, ReadyTimesIncludeTheCompressionSoFar) {
-  // Without compression tensor 1 is ready 10 after tensor 0 and merges; compressing the pair takes
-  // 40 longer than tensor 0 alone, more than the start-up of 20.
-  const std::vector<test::Tensor> tensors{{40, 10}, {40, 10}};
-  Profile profile = test::profile_of(tensors, LinearCost{20, 1});
+TEST(MgWfbp, WaitsForTheCompressionOfTheLargerGroup) {
+  // Tensor 1 is ready 10 after tensor 0, less than the start-up of 20; but compressing the pair
+  // takes 40 longer than tensor 0 alone.
+  Profile profile = test::profile_of({{40, 10}, {40, 10}}, LinearCost{20, 1});
   EXPECT_THAT(ends(profile), ElementsAre(2));
   profile.pack = LinearCost{0, 1};
   EXPECT_THAT(ends(profile), ElementsAre(1, 2));
+}
+
+TEST(MgWfbp, CompressionThatComesAnywayDoesNotCount) {
+  // Each group takes 30 to compress, merged or not.
+  Profile profile = test::profile_of({{40, 10}, {40, 10}}, LinearCost{20, 1});
+  profile.pack = LinearCost{30, 0};
+  EXPECT_THAT(ends(profile), ElementsAre(2));
+}
+
+TEST(MgWfbp, ReadyTimesIncludeTheCompressionOfEarlierGroups) {
+  // Group 0 ends at 330. Tensor 1 is ready at 200, compressed at 400: its group waits for nobody,
+  // and tensor 2 comes 40 later, more than the start-up of 20.
+  Profile profile = test::profile_of({{200, 10}, {4, 190}, {4, 40}}, LinearCost{20, 1});
+  profile.pack = LinearCost{100, 0};
+  EXPECT_THAT(ends(profile), ElementsAre(1, 2, 3));
 }
 
 }  // namespace

@@ -14,6 +14,15 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+/// Forgets the last tensor.
+class Forgetful final : public Strategy {
+  [[nodiscard]] std::string do_id() const override { return "forgetful"; }
+  [[nodiscard]] std::string do_summary() const override { return "a bug"; }
+  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options&) const override {
+    return plan_from_ends(id(), {model.tensor_count() - 1});
+  }
+};
+
 TEST(StrategyRegistry, ListsAllInOneOrder) {
   EXPECT_THAT(strategy_ids(), ElementsAre("wfbp", "single", "ddp", "mg_wfbp", "optimal"));
 }
@@ -45,6 +54,12 @@ TEST(Strategy, ErrorsOfOptionsNameTheStrategy) {
         static_cast<void>(make_strategy("ddp")->plan(model, Options({{"cap", std::int64_t{1}}})));
       },
       ThrowsMessage<InputError>(AllOf(HasSubstr("strategy 'ddp'"), HasSubstr("'cap'"))));
+}
+
+TEST(Strategy, ChecksItsOwnPlan) {
+  const TimeModel model(test::profile_of({{4, 1}, {4, 1}}, LinearCost{}));
+  EXPECT_THAT([&] { static_cast<void>(Forgetful().plan(model, {})); },
+              ThrowsMessage<InputError>(HasSubstr("'forgetful'")));
 }
 
 }  // namespace
