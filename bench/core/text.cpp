@@ -32,30 +32,49 @@ std::string join(std::span<const std::string> words, std::string_view separator)
   return fmt::format("{}", fmt::join(words, separator));
 }
 
-std::string excerpt(std::string_view text, std::size_t most) {
-  const bool cut = text.size() > most;
-  if (cut) {
-    text = text.substr(0, most);
-    // Not in the middle of a UTF-8 character: drop its head and what follows.
-    std::size_t end = text.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end - 1]) & 0xC0U) == 0x80U) --end;
-    if (end > 0 && static_cast<unsigned char>(text[end - 1]) >= 0xC0U) --end;
-    text = text.substr(0, end);
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[i])) : 0U;
+  };
+  // The second byte's range excludes longer forms than needed, surrogates, and what Unicode lacks.
+  const auto second_in = [&](unsigned low, unsigned high) {
+    return byte(1) >= low && byte(1) <= high;
+  };
+  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned first = byte(0);
+  if (text.empty()) return 0;
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool second = second_in(first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
+    return second && continues(2) ? 3 : 0;
   }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool second = second_in(first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+    return second && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string excerpt(std::string_view text, std::size_t most) {
   std::string shown;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = utf8_length(text.substr(at));
+    if (at + std::max<std::size_t>(length, 1) > most) return shown + "...";
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte == '\n') {
       shown += "\\n";
-    } else if (c == '\t') {
+    } else if (byte == '\t') {
       shown += "\\t";
-    } else if (byte < 0x20 || byte == 0x7F) {
+    } else if (length == 0 || byte < 0x20 || byte == 0x7F) {
       shown += fmt::format("\\x{:02x}", byte);
     } else {
-      shown += c;
+      shown += text.substr(at, length);
     }
+    at += std::max<std::size_t>(length, 1);
   }
-  return cut ? shown + "..." : shown;
+  return shown;
 }
 
 std::string nearest(std::string_view word, std::span<const std::string> choices) {

@@ -13,7 +13,12 @@ namespace mergewise {
 [[nodiscard]] std::string join(std::span<const std::string> words,
                                std::string_view separator = ", ");
 
-/// Someone's text for a message: control characters escaped (\\n, \\x1b), cut after `most` bytes.
+/// How many bytes the UTF-8 character at the start of `text` has; 0 when there is none that is
+/// valid.
+[[nodiscard]] std::size_t utf8_length(std::string_view text);
+
+/// Someone's text for a message: cut after `most` bytes, with control characters and what is no
+/// UTF-8 escaped (\n, \x1b).
 [[nodiscard]] std::string excerpt(std::string_view text, std::size_t most = 60);
 
 /// The choice nearest to `word` by edit distance, or "" when none is near enough to be a likely

@@ -15,12 +15,17 @@ struct Unit {
   const char* name;
 };
 
-// The units are listed from the smallest; the largest one that is not above the value is used.
+// The units are listed from the smallest; the largest one that is not above the value is used,
+// where the value counts as it would be printed in the smaller unit: never "1000.0 us".
 template <std::size_t N>
 std::string in_units(double value, const std::array<Unit, N>& units, const char* base) {
   const Unit* best = nullptr;
   for (const Unit& unit : units) {
-    if (std::abs(value) >= unit.size) best = &unit;
+    const double smaller = best == nullptr ? 1 : best->size;
+    const double steps = best == nullptr ? 1 : 10;  // printed per smaller unit
+    const bool reached =
+        std::round(std::abs(value) / smaller * steps) >= unit.size / smaller * steps;
+    if (reached) best = &unit;
   }
   if (best == nullptr) return fmt::format("{:.0f} {}", value, base);
   return fmt::format("{:.1f} {}", value / best->size, best->name);
