@@ -27,6 +27,7 @@ void TreeBuilder::null(Place place) {
   Node::Data value;
   // The place of "key:" with nothing behind it is the key's, not what comes next in the file.
   const bool in_map = !open_.empty() && open_.back().is_map && !expects_key();
+  if (open_.empty()) place = {};  // an empty file
   value.place = in_map ? document_->values.back().place : place;
   add(value);
 }

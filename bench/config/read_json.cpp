@@ -122,9 +122,16 @@ class Handler {
                    const nlohmann::json::exception& error) {
     // "[json.exception...] parse error at line 3, column 8: MESSAGE": the place is ours to say.
     std::string message = error.what();
-    const std::size_t start = message.find(": ");
-    if (start != std::string::npos) message.erase(0, start + 2);
-    error_ = JsonSyntaxError{tracker_.last(), "not valid JSON: " + message};
+    message.erase(0, message.find("] ") + 2);
+    if (message.starts_with("parse error at")) message.erase(0, message.find(": ") + 2);
+    // A wrong value is shown where it begins, punctuation and the end of the file where they are.
+    const std::string_view problem = std::string_view(message).substr(message.find(" - ") + 1);
+    bool is_value = true;
+    for (const char* token : {"','", "':'", "'}'", "']'", "end of input"}) {
+      if (problem.starts_with(fmt::format("- unexpected {}", token))) is_value = false;
+    }
+    error_ = JsonSyntaxError{is_value ? tracker_.value() : tracker_.last(),
+                             fmt::format("not valid JSON: {}", message)};
     return false;
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/config/document.hpp"
+#include "bench/core/text.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -70,36 +71,15 @@ class Handler : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// Length of the valid UTF-8 character at `at`, 0 when there is none.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
-  };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return continues(1) && continues(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool too_large = first == 0xF4 && byte(1) > 0x8F;
-    return continues(1) && continues(2) && continues(3) && !overlong && !too_large ? 4 : 0;
-  }
-  return 0;
-}
-
 // yaml-cpp takes some control characters for the end of the file and mends broken UTF-8 silently.
-void refuse_binary(std::string_view text, const std::string& name) {
+// Gives the place behind the last character.
+Place refuse_binary(std::string_view text, const std::string& name) {
   Place place;
   for (std::size_t at = 0; at < text.size();) {
     const auto byte = static_cast<unsigned char>(text[at]);
     const bool control =
         (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') || byte == 0x7F;
-    const std::size_t length = control ? 0 : utf8_length(text, at);
+    const std::size_t length = control ? 0 : utf8_length(text.substr(at));
     if (length == 0) {
       fail_at(name, place, fmt::format("byte 0x{:02x} is not text, expected UTF-8", byte));
     }
@@ -107,20 +87,29 @@ void refuse_binary(std::string_view text, const std::string& name) {
     place.column += static_cast<std::uint32_t>(length);
     if (byte == '\n') place = {place.line + 1, 1};
   }
+  return place;
 }
 
 }  // namespace
 
 Node read_yaml(std::string_view text, const std::string& name, int max_depth) {
-  refuse_binary(text, name);
-  std::istringstream stream{std::string(text)};
+  const Place end = refuse_binary(text, name);
+  // yaml-cpp takes a file that stops inside a quoted text for a whole one, unless a mark follows.
+  std::istringstream stream(fmt::format("{}\n...\n", text));
   Handler handler(name, max_depth);
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(handler)) {
     }
   } catch (const YAML::Exception& error) {
-    fail_at(name, place_of(error.mark), fmt::format("not valid YAML: {}", error.msg));
+    const Place place = place_of(error.mark);
+    if (place.line < end.line || (place.line == end.line && place.column < end.column)) {
+      fail_at(name, place, fmt::format("not valid YAML: {}", error.msg));
+    }
+    fail_at(name, end,
+            error.msg == YAML::ErrorMsg::DOC_IN_SCALAR
+                ? "not valid YAML: the file ends inside a quoted text"
+                : fmt::format("not valid YAML: the file ends too early ({})", error.msg));
   }
   return handler.finish();
 }

@@ -232,7 +232,9 @@ RunConfig::Iterations read_iterations(const Node& node) {
   }
   if (auto target = node.find("target")) {
     iterations.target = above_zero(*target, 1);
-    if (iterations.target == 1) target->fail("'1' is not valid here, expected < 1");
+    if (iterations.target == 1) {
+      target->fail(fmt::format("'{}' is not valid here, expected < 1", target->text()));
+    }
   }
   return iterations;
 }
