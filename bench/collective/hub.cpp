@@ -151,7 +151,7 @@ void Hub::take_call(int rank, Call call) {
   } else {
     const Call& before = *members_[static_cast<std::size_t>(first)].call;
     if (before.kind != call.kind || before.sequence != call.sequence) {
-      judge(mismatch_verdict(first, before, rank, call));
+      return judge(mismatch_verdict(first, before, rank, call));
     }
   }
   members_[static_cast<std::size_t>(rank)].call = std::move(call);

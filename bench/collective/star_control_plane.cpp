@@ -37,6 +37,7 @@ StarControlPlane::~StarControlPlane() {
   stopping_ = true;
   waker_.wake();
   thread_.join();
+  channel_.close();  // The hub, which is destroyed next, waits for the end of its channels.
 }
 
 // --- The thread.

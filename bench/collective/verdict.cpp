@@ -24,9 +24,9 @@ Patience::Patience(Nanoseconds deadline_ns)
     : deadline(static_cast<Stamp>(deadline_ns)),
       heartbeat(std::clamp(deadline / 20, 50 * kMillisecond, kSecond)),
       stall(std::min(deadline / 2, 15 * kSecond)),
-      window(200 * kMillisecond),
-      grace(kSecond),
-      telling(500 * kMillisecond) {}
+      window(std::min(deadline / 20, 200 * kMillisecond)),
+      grace(std::min(deadline / 10, kSecond)),
+      telling(std::min(deadline / 10, 500 * kMillisecond)) {}
 
 std::string where_text(const Status& status) {
   std::string text;
