@@ -6,6 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+#include <string>
+#include <vector>
+
 namespace mergewise {
 namespace {
 
@@ -23,8 +27,10 @@ class Forgetful final : public Strategy {
   }
 };
 
-TEST(StrategyRegistry, ListsAllInOneOrder) {
-  EXPECT_THAT(strategy_ids(), ElementsAre("wfbp", "single", "ddp", "mg_wfbp", "optimal"));
+TEST(StrategyRegistry, IdsAreUnique) {
+  const std::vector<std::string> ids = strategy_ids();
+  EXPECT_FALSE(ids.empty());
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()).size(), ids.size());
 }
 
 TEST(StrategyRegistry, MakesEveryStrategyUnderItsId) {
