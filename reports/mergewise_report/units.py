@@ -15,7 +15,9 @@ def number(value, digits=3, largest_decimals=3):
     if value is None or not math.isfinite(value):
         return DASH
     magnitude = abs(value)
-    before = max(1, math.floor(math.log10(magnitude)) + 1) if magnitude > 0 else 1
+    if magnitude == 0:
+        return "0"
+    before = math.floor(math.log10(magnitude)) + 1
     decimals = min(largest_decimals, max(0, digits - before))
     text = f"{magnitude:,.{decimals}f}"
     if value < 0 and any(c in "123456789" for c in text):

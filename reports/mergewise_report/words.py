@@ -138,7 +138,9 @@ def _unclear(section):
     unclear = [r.name for r in section.timed if r.standing == "unclear"]
     if not unclear:
         return []
-    return [f"Too few samples to tell how {join_words(unclear)} compare with {section.timed[0].name}."]
+    verb = "compares" if len(unclear) == 1 else "compare"
+    best = section.timed[0].name
+    return [f"Too few samples to tell how {join_words(unclear)} {verb} with {best}."]
 
 
 def _untimed(section):

@@ -191,8 +191,9 @@ def render(draw, ident, label):
 def _tidy(text, ident, label):
     root = ElementTree.fromstring(text)
     for child in list(root):
-        if child.tag == f"{_SVG}metadata" or child.tag == f"{_SVG}defs":
-            root.remove(child)  # the defs hold a style sheet for the whole page
+        # One of the definitions is a style sheet, which would apply to the whole page.
+        if child.tag == f"{_SVG}metadata" or child.find(f"{_SVG}style") is not None:
+            root.remove(child)
     used = set(re.findall(r"url\(#([^)]+)\)|href=\"#([^\"]+)\"", text))
     names = {name for pair in used for name in pair if name}
     _strip(root, ident, names)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+import re
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib.figure import Figure
+
+from mergewise_report import metrics
+from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
+
+MODULES = {"bars": bars, "labels": labels, "prediction": prediction, "samples": samples, "timeline": timeline}
+
+
+@pytest.fixture
+def rows(read, document):
+    return metrics.sections(read(document))[0].timed
+
+
+def drawn(module, data, size=canvas.WIDE):
+    return str(canvas.render(lambda: module.draw(data, size), "x1", module.describe(data)))
+
+
+@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("size", [canvas.WIDE, canvas.HALF, canvas.NARROW])
+def test_a_figure_is_well_formed_and_follows_the_theme(rows, name, size):
+    svg = drawn(MODULES[name], rows, size)
+    root = ElementTree.fromstring(svg)
+    assert root.get("viewBox").startswith(f"0 0 {size.width} ")
+    assert root.get("role") == "img" and len(root.get("aria-label")) > 40
+    assert "var(--" in svg
+    assert not re.search(r"#[0-9a-f]{6}", svg), "a colour that does not follow the theme"
+    assert "font-family" not in svg and "<style" not in svg and "<metadata" not in svg
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_alternative_text_names_every_strategy(rows, name):
+    text = MODULES[name].describe(rows)
+    assert all(row.name in text for row in rows)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_drawing_twice_gives_the_same_bytes(rows, name):
+    assert drawn(MODULES[name], rows) == drawn(MODULES[name], rows)
+
+
+def test_ids_and_what_refers_to_them_carry_the_figure_s_name():
+    def draw():
+        figure = Figure(figsize=(2, 2))
+        ax = figure.add_axes((0, 0, 1, 1))
+        ax.plot([0, 1, 2], [0, 5, 2], "o")  # markers are defined once and used by reference
+        ax.set_xlim(0.5, 1.5)  # and lines are clipped
+        return figure
+
+    svg = str(canvas.render(draw, "here", "a plot"))
+    ids = re.findall(r'\bid="([^"]+)"', svg)
+    references = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', svg)
+    assert ids and all(i.startswith("here-") for i in ids) and len(ids) == len(set(ids))
+    assert references and {a or b for a, b in references} <= set(ids)
+
+
+def test_a_name_is_text_and_neither_markup_nor_a_formula(read, document):
+    document["cases"][0]["strategy"] = "<b>$x^2$ & \\alpha_\u65e5"
+    svg = drawn(bars, metrics.sections(read(document))[0].timed)
+    assert "<b>" not in svg
+    assert "<b>$x^2$ & \\alpha_\u65e5" in "".join(ElementTree.fromstring(svg).itertext())
+
+
+def test_paths_are_compact_and_unchanged():
+    assert canvas.compact_path("M 10.004 20.5 L 30.25 20.5 L 30.25 40 L 10 40 z ") == "M10 20.5H30.25V40H10z"
+    assert canvas.compact_path("M 1 1 \nL 1 1 \n") == "M1 1V1"
+    assert canvas.compact_path("M 0 0 L 5 5 z L 5 9") == "M0 0L5 5zL5 9"
+
+
+def test_spans_too_narrow_to_see_are_joined_and_others_kept():
+    fine = [[i * 1.0, i + 0.9, 0, 1] for i in range(100)]
+    assert timeline.coalesce(fine, pixel=10.0) == [[0.0, 99.9, 0, 1]]
+    assert timeline.coalesce(fine, pixel=0.1) == fine
+
+
+def test_many_spans_stay_small(read, document):
+    case = document["cases"][0]
+    case["spans"] = [
+        {"rank": 0, "lane": "communication", "activity": "transfer", "group": g, "begin_ns": 1e5 * g,
+         "end_ns": 1e5 * g + 9e4}
+        for g in range(20_000)
+    ]  # fmt: skip
+    assert len(drawn(timeline, metrics.sections(read(document))[0].timed)) < 100_000
+
+
+def test_thinning_keeps_the_extremes():
+    points = [(i, 0.0) for i in range(5000)]
+    points[1234], points[4321] = (1234, 0.9), (4321, -0.9)
+    kept = samples.thin(points)
+    assert len(kept) <= samples.MOST_DOTS and kept == sorted(kept)
+    assert (1234, 0.9) in kept and (4321, -0.9) in kept
+
+
+def test_a_sample_beyond_the_axis_is_marked(read, document):
+    document["cases"][0]["samples_ns"][3] *= 40
+    rows = metrics.sections(read(document))[0].timed
+    assert "--bad" in drawn(samples, rows)
+
+
+def test_a_failed_case_is_in_no_figure_of_measurements(read, document):
+    document["cases"][0]["status"] = "failed"
+    rows = metrics.sections(read(document))[0].rows
+    for module in (prediction, samples):
+        assert all(r.case.status == "ok" for r in module.drawable(rows))
+
+
+def test_residuals_are_line_over_point(read, document):
+    calibration = read(document).calibrations[0]
+    point, rest = fit.residuals(calibration)[0]
+    line = calibration.fit.a_ns + calibration.fit.b_ns_per_byte * point.bytes
+    assert rest == pytest.approx(line / point.ns - 1)
+
+
+@pytest.mark.parametrize("used_line", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_a_calibration_of_any_size_can_be_drawn(read, document, used_line, count):
+    given = document["calibrations"][0]
+    given.update(points=given["points"][:count], used_line=used_line)
+    assert "var(--mark)" in drawn(fit, read(document).calibrations[0], canvas.HALF)
+
+
+def test_a_calibration_without_a_fit_shows_its_points(read, document):
+    document["calibrations"][0]["fit"] = None
+    calibration = read(document).calibrations[0]
+    assert fit.residuals(calibration) == []
+    assert "<svg" in drawn(fit, calibration, canvas.HALF)
