@@ -4,13 +4,12 @@
 #include "bench/strategies/optimal.hpp"
 
 #include "bench/core/error.hpp"
-#include "bench/plan/timeline.hpp"
 
 namespace mergewise {
 namespace {
 
 /// The tensors that have bytes, numbered 1..n; an empty tensor's time is part of the ready time of
-/// the next one that has bytes. A search table in the making: per prefix its f and its last border.
+/// the next one that has bytes. Holds f and the last group's border of every prefix done so far.
 class Prefixes {
  public:
   explicit Prefixes(const TimeModel& model) : model_(model) {
@@ -135,12 +134,6 @@ MergePlan Optimal::do_plan(const TimeModel& model, const Options&) const {
   const std::vector<std::size_t> ends = line != nullptr ? detail::optimal_ends_linear(model, *line)
                                                         : detail::optimal_ends_any_cost(model);
   return plan_from_ends(id(), ends, model.collective());
-}
-
-std::optional<Nanoseconds> optimal_iteration(const TimeModel& model) {
-  const bool quick = model.dense_line() != nullptr || model.tensor_count() <= kMaxQuadraticTensors;
-  if (!quick || !model.only_transfers()) return std::nullopt;
-  return predict_iteration(model, Optimal().plan(model, {}));
 }
 
 }  // namespace mergewise

@@ -6,7 +6,6 @@
 #include "bench/strategies/strategy.hpp"
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,14 +23,6 @@ class Optimal final : public Strategy {
   }
   [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options& options) const override;
 };
-
-/// Up to this many tensors the O(L^2) form is worth its time when only the optimum's value is asked
-/// for.
-inline constexpr std::size_t kMaxQuadraticTensors = 5000;
-
-/// The least iteration time of any plan of consecutive groups in ready order: what gaps are
-/// measured against. Nothing where the exact form is not available or would take too long.
-[[nodiscard]] std::optional<Nanoseconds> optimal_iteration(const TimeModel& model);
 
 namespace detail {
 /// The group ends of an optimal plan; both need model.only_transfers(). The first needs a dense

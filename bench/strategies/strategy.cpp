@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace mergewise {
 namespace {
 
@@ -25,22 +23,6 @@ MergePlan Strategy::plan(const TimeModel& model, const Options& given) const {
   MergePlan plan = do_plan(model, resolve_for(*this, given));
   check(plan, model.tensor_count());
   return plan;
-}
-
-Options known_options(const Strategy& strategy, const Options& given,
-                      std::vector<std::string>* ignored) {
-  const std::vector<OptionSpec> specs = strategy.options();
-  Options known;
-  for (const auto& [name, value] : given.values()) {
-    const bool is_known = std::any_of(
-        specs.begin(), specs.end(), [&name = name](const auto& spec) { return spec.name == name; });
-    if (is_known) {
-      known.set(name, value);
-    } else if (ignored != nullptr) {
-      ignored->push_back(name);
-    }
-  }
-  return known;
 }
 
 }  // namespace mergewise

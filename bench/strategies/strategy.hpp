@@ -33,9 +33,4 @@ class Strategy {
   [[nodiscard]] virtual MergePlan do_plan(const TimeModel& model, const Options& options) const = 0;
 };
 
-/// The part of `given` that the strategy knows; the names of the others are appended to `ignored`.
-/// For a profile's options, which serve several strategies; a command line's go to plan() whole.
-[[nodiscard]] Options known_options(const Strategy& strategy, const Options& given,
-                                    std::vector<std::string>* ignored = nullptr);
-
 }  // namespace mergewise

@@ -33,6 +33,16 @@ std::vector<std::string> golden_files() {
   return files;
 }
 
+/// A profile's options serve several strategies: each takes those it knows.
+Options known_options(const Strategy& strategy, const Options& given) {
+  Options known;
+  for (const OptionSpec& spec : strategy.options()) {
+    const auto value = given.values().find(spec.name);
+    if (value != given.values().end()) known.set(spec.name, value->second);
+  }
+  return known;
+}
+
 class GoldenPlan : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPlan, HasTheExpectedTimesAndGroups) {

@@ -161,20 +161,6 @@ TEST(Optimal, RefusesCostsItHasNoExactFormFor) {
   const TimeModel model(profile);
   EXPECT_THAT([&] { static_cast<void>(Optimal().plan(model, {})); },
               ThrowsMessage<UnsupportedError>(HasSubstr("not available yet")));
-  EXPECT_EQ(optimal_iteration(model), std::nullopt);
-}
-
-TEST(OptimalIteration, IsThePlansTime) {
-  const TimeModel model(test::profile_of({{5, 1}, {1, 5}, {1, 5}}, LinearCost{6, 1}));
-  EXPECT_EQ(optimal_iteration(model), 1020);
-}
-
-TEST(OptimalIteration, IsLeftOutWhereTheQuadraticFormWouldTakeTooLong) {
-  const std::vector<test::Tensor> tensors(kMaxQuadraticTensors + 1, test::Tensor{4, 1});
-  const MeasuredCost table{{{4, 10}, {40, 20}}};
-  EXPECT_EQ(optimal_iteration(TimeModel(test::profile_of(tensors, table))), std::nullopt);
-  EXPECT_NE(optimal_iteration(TimeModel(test::profile_of(tensors, LinearCost{1, 1}))),
-            std::nullopt);
 }
 
 }  // namespace

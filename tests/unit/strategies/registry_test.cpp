@@ -14,7 +14,6 @@ namespace mergewise {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -41,16 +40,6 @@ TEST(StrategyRegistry, UnknownIdNamesTheNearest) {
   EXPECT_THAT(
       [] { static_cast<void>(make_strategy("mgwfbp")); },
       ThrowsMessage<InputError>(AllOf(HasSubstr("strategy 'mgwfbp'"), HasSubstr("'mg_wfbp'"))));
-}
-
-TEST(KnownOptions, KeepsWhatTheStrategyKnowsAndNamesTheRest) {
-  const auto ddp = make_strategy("ddp");
-  const Options given({{"cap_bytes", std::int64_t{100}}, {"cycle_ns", 1e6}});
-  std::vector<std::string> ignored;
-  const Options known = known_options(*ddp, given, &ignored);
-  EXPECT_EQ(known, Options({{"cap_bytes", std::int64_t{100}}}));
-  EXPECT_THAT(ignored, ElementsAre("cycle_ns"));
-  EXPECT_EQ(known_options(*make_strategy("wfbp"), given), Options());
 }
 
 TEST(Strategy, ErrorsOfOptionsNameTheStrategy) {
