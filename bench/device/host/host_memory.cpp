@@ -113,9 +113,8 @@ Bytes available_memory(const fs::path& root) {
   return available;
 }
 
-std::unique_ptr<Buffer> make_host_buffer(Bytes size) {
+std::unique_ptr<Buffer> make_host_buffer(Bytes size, Bytes available) {
   MERGEWISE_CHECK(size >= 0, "a buffer of negative size was asked for");
-  const Bytes available = available_memory();
   std::unique_ptr<Buffer> buffer;
   if (size <= available) buffer = std::make_unique<HostBuffer>(size);
   if (buffer == nullptr || buffer->data() == nullptr) {

@@ -17,7 +17,8 @@ namespace mergewise {
 [[nodiscard]] Bytes available_memory(const std::filesystem::path& root = "/");
 
 /// Zeroed, and thereby really there: pages are touched now, not in the first iteration. Throws
-/// BackendError when it is more than available_memory().
-[[nodiscard]] std::unique_ptr<Buffer> make_host_buffer(Bytes size);
+/// BackendError when it is more than what is available.
+[[nodiscard]] std::unique_ptr<Buffer> make_host_buffer(Bytes size,
+                                                       Bytes available = available_memory());
 
 }  // namespace mergewise

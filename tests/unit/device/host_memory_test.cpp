@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
 namespace mergewise {
@@ -81,14 +82,19 @@ TEST_F(AvailableMemory, IsNeverNegative) {
   EXPECT_EQ(available_memory(root_), 0);
 }
 
-TEST(HostBuffer, AnErrorNamesWhatWasAskedForAndWhatThereIs) {
+TEST(HostBuffer, TakesWhatIsAvailableAndNoMore) {
+  EXPECT_EQ(make_host_buffer(2048, 2048)->size(), 2048);
   try {
-    const auto buffer = make_host_buffer(Bytes{1} << 60);
+    static_cast<void>(make_host_buffer(2049, 2048));
     FAIL();
   } catch (const BackendError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("1152921504606846976"));
-    EXPECT_THAT(error.what(), HasSubstr("available"));
+    EXPECT_THAT(error.what(), HasSubstr("2049 bytes"));
+    EXPECT_THAT(error.what(), HasSubstr("2.0 KiB are available"));
   }
+}
+
+TEST(HostBuffer, ANegativeSizeIsABug) {
+  EXPECT_THROW(static_cast<void>(make_host_buffer(-1)), std::logic_error);
 }
 
 }  // namespace
