@@ -9,7 +9,7 @@
 
 namespace mergewise {
 
-/// Li et al., VLDB 2020 (arXiv 2006.15704), section 3.2.3; caps as in PyTorch's reducer. Options:
+/// Li et al., VLDB 2020 (arXiv 2006.15704); caps as in PyTorch's reducer. Options:
 /// cap_bytes, first_cap_bytes (a small first bucket starts the network early). Sizes are dense
 /// bytes. O(L).
 class Ddp final : public Strategy {

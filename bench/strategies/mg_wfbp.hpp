@@ -9,7 +9,7 @@
 
 namespace mergewise {
 
-/// Shi, Chu, Li, INFOCOM 2019 / TPDS 2021 (arXiv 1912.09268), theorem 1 and algorithm 1, as one
+/// Shi, Chu, Li, INFOCOM 2019 / TPDS 2021 (arXiv 1912.09268): its merge condition, as one
 /// inequality that holds for any cost of communication. Option: min_elements. O(L).
 class MgWfbp final : public Strategy {
  private:

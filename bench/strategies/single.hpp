@@ -8,7 +8,7 @@
 
 namespace mergewise {
 
-/// SyncEASGD (You, Buluc, Demmel, SC 2017), there called single-layer communication; also "BSP".
+/// SyncEASGD (You, Buluc, Demmel, SC 2017); in later papers "BSP".
 /// O(1).
 class Single final : public Strategy {
  private:

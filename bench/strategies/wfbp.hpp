@@ -8,7 +8,7 @@
 
 namespace mergewise {
 
-/// Poseidon (Zhang et al., USENIX ATC 2017, arXiv 1706.03292), section 3.1. O(L).
+/// Poseidon (Zhang et al., USENIX ATC 2017, arXiv 1706.03292). O(L).
 class Wfbp final : public Strategy {
  private:
   [[nodiscard]] std::string do_id() const override { return "wfbp"; }
