@@ -77,6 +77,12 @@ class Node:
             Node(None, path, self.file).fail("is missing; every result of this schema has it")
         return Node(self.value[key], path, self.file)
 
+    def get(self, key):
+        """A member that may also be missing, which counts as null."""
+        if isinstance(self.value, dict) and key not in self.value:
+            return Node(None, f"{self.path}.{key}", self.file)
+        return self[key]
+
     def is_null(self):
         return self.value is None
 

@@ -28,6 +28,7 @@ class SectionView:
     ranking: list
     unit: str
     reasons: list
+    observation: str
     plans: list
     contradictions: list
     emulated: bool
@@ -107,6 +108,7 @@ def _section(section, ident, illustrated):
         ranking=tables.ranking(section, unit),
         unit=unit[0],
         reasons=words.reasons(section),
+        observation=words.observation(section),
         plans=tables.plans(section),
         contradictions=[
             (row.name, text) for row in section.rows for text in metrics.contradictions(row.case)

@@ -43,6 +43,7 @@ class Breakdown:
     exposed_ns: float | None
     hidden_ns: float | None
     observer_ns: float | None
+    clock_error_ns: float | None = None
 
 
 @dataclass(frozen=True)
@@ -251,6 +252,7 @@ def _breakdown(node):
         exposed_ns=node["exposed_ns"].number(),
         hidden_ns=node["hidden_ns"].number(),
         observer_ns=node["observer_ns"].number(),
+        clock_error_ns=node.get("clock_error_ns").number(),  # younger than the schema
     )
 
 

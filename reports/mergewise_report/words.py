@@ -43,7 +43,8 @@ def notes(row):
     elif case.status == "skipped":
         found.append("skipped")
     elif case.status == "partial":
-        found.append(f"stopped early after {plural(len(case.samples_ns), 'sample')}")
+        samples = plural(len(case.samples_ns), "sample") if case.samples_ns else "no sample"
+        found.append(f"stopped early after {samples}")
     elif not case.verified and not metrics.is_timed(case):
         found.append("not verified, so no timing")
     for flag in case.flags:
@@ -156,6 +157,19 @@ def _untimed(section):
     if skipped:
         sentences.append(f"Skipped: {join_words(skipped)}.")
     return sentences
+
+
+def observation(section):
+    """What the pass that recorded the spans cost, and how well it knows clocks; "" if not known."""
+    splits = [r.case.breakdown for r in section.timed if r.case.breakdown]
+    observers = [abs(s.observer_ns) for s in splits if s.observer_ns is not None]
+    errors = [s.clock_error_ns for s in splits if s.clock_error_ns is not None]
+    text = ""
+    if observers:
+        text += f"Recording spans changed the median by at most {duration(max(observers))}. "
+    if errors:
+        text += f"Wait and transfer are told apart to {duration(max(errors))}, the clocks' error."
+    return text.strip()
 
 
 def reasons(section):

@@ -216,7 +216,7 @@ def make_case(name, strategy, cost, ranks, rng, link=None, noise=0.008, count=25
                 "compute": compute, "pack": 0.0, "update": 0.0, "transfer": exposed - waited,
                 "wait": waited, "idle": base - compute - exposed,
             },
-            "busy_ns": busy, "exposed_ns": exposed, "hidden_ns": busy - exposed, "observer_ns": 0.4 * MS,
+            "busy_ns": busy, "exposed_ns": exposed, "hidden_ns": busy - exposed, "observer_ns": 0.4 * MS, "clock_error_ns": 0.015 * MS,
         },
         "link": dict(link, collectives=len(ends) * 60, overran=len(ends) // 20) if link else None,
         "spans": spans,

@@ -11,6 +11,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -19,8 +20,9 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find():
-    """The path of a browser, or None."""
-    return next((path for path in map(shutil.which, NAMES) if path), None)
+    """The path of a browser, or None: beside this Python (a virtual environment), then on PATH."""
+    folders = str(Path(sys.executable).parent) + os.pathsep + os.environ.get("PATH", "")
+    return next((path for name in NAMES if (path := shutil.which(name, path=folders))), None)
 
 
 def _pipe():

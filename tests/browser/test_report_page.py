@@ -94,8 +94,8 @@ def test_nothing_is_fetched_but_the_page(opened):
 
 def test_exactly_one_rendition_of_each_figure_shows(opened):
     browser, _, width, _ = opened
-    shown = "wide" if width > 640 else "narrow"
-    hidden = "narrow" if width > 640 else "wide"
+    shown = "wide" if width > 860 else "narrow"
+    hidden = "narrow" if width > 860 else "wide"
     count = "[...document.querySelectorAll('.{} svg')].filter(e => e.getClientRects().length).length"
     assert browser.evaluate(count.format(shown)) >= 5
     assert browser.evaluate(count.format(hidden)) == 0
@@ -156,6 +156,12 @@ def test_text_has_enough_contrast(opened):
         })()"""
     )
     assert {pair: ratio for pair, ratio in ratios.items() if not ratio >= 4.5} == {}
+
+
+@pytest.mark.parametrize("width", [880, 861, 860, 700, 500, 320])
+def test_no_width_in_between_overflows(browser, pages, width):
+    browser.open(pages["troubled"], width)
+    assert browser.evaluate("document.scrollingElement.scrollWidth") <= width
 
 
 def test_print_is_light_and_wide_even_in_the_dark(browser, pages):
