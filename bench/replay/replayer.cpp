@@ -76,6 +76,10 @@ Replayer::~Replayer() = default;
 
 float* Replayer::gradients() { return reinterpret_cast<float*>(gradient_buffer_->data()); }
 
+float* Replayer::send_buffer() {
+  return buffers_ == Buffers::kCopy ? reinterpret_cast<float*>(merge_buffer_->data()) : gradients();
+}
+
 PreparedPlan Replayer::prepare(const MergePlan& plan) const {
   const std::size_t tensors = offsets_.size() - 1;
   check(plan, tensors);
@@ -126,9 +130,7 @@ void Replayer::enqueue_group(PreparedPlan::PreparedGroup& group, std::size_t ind
   communication.wait(*group.ready);
   if (events != nullptr) communication.record(*events->groups[index].begin);
   if (on_group_) on_group_(communication, static_cast<std::int64_t>(index));
-  Buffer& buffer = buffers_ == Buffers::kCopy ? *merge_buffer_ : *gradient_buffer_;
-  communicator_.all_reduce(reinterpret_cast<float*>(buffer.data()) + group.offset, group.count,
-                           communication);
+  communicator_.all_reduce(send_buffer() + group.offset, group.count, communication);
   if (on_group_) on_group_(communication, -1);
   if (events != nullptr) communication.record(*events->groups[index].end);
   communication.record(*group.done);

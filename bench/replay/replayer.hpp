@@ -106,6 +106,8 @@ class Replayer {
   /// Elements of all gradients.
   [[nodiscard]] std::size_t elements() const { return offsets_.back(); }
   [[nodiscard]] float* gradients();
+  /// Where the collectives read and write: the gradients, or with kCopy the merge buffer.
+  [[nodiscard]] float* send_buffer();
 
  private:
   struct SpanEvents;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A compute and a communicator that write down, in one log, in which order the streams really ran
+// them.
+#pragma once
+
+#include "bench/collective/communicator.hpp"
+#include "bench/collective/control_plane.hpp"
+#include "bench/device/host/host_device.hpp"
+#include "bench/replay/gradients.hpp"
+#include "kernels/compute/compute.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+
+/// What ran, in the order in which it ran. Thread-safe.
+class Log {
+ public:
+  void add(char kind, std::size_t index) {
+    const std::scoped_lock lock(mutex_);
+    std::string entry = std::to_string(index);
+    entry.insert(entry.begin(), kind);
+    entries_.push_back(std::move(entry));
+  }
+  [[nodiscard]] std::vector<std::string> entries() const {
+    const std::scoped_lock lock(mutex_);
+    return entries_;
+  }
+  /// Position of the n-th occurrence of an entry.
+  [[nodiscard]] std::size_t position(const std::string& entry, int occurrence = 0) const {
+    const auto all = entries();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i] == entry && occurrence-- == 0) return i;
+    }
+    return all.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::string> entries_;
+};
+
+/// "f0" for the forward pass, "b3" for the backward work of tensor 3.
+class LoggingCompute : public Compute {
+ public:
+  explicit LoggingCompute(Log* log) : log_(log) {}
+  [[nodiscard]] std::string id() const override { return "logging"; }
+  void resume(Stream&) override {}
+  [[nodiscard]] std::size_t forward_steps() const override { return 1; }
+  void forward(Stream& stream, std::size_t step) override { enqueue(stream, 'f', step); }
+  void backward(Stream& stream, std::size_t tensor) override { enqueue(stream, 'b', tensor); }
+
+ private:
+  void enqueue(Stream& stream, char kind, std::size_t index) {
+    if (log_ == nullptr) return;
+    as_host(stream).enqueue([log = log_, kind, index] { log->add(kind, index); });
+  }
+  Log* log_;
+};
+
+/// Pretends to be rank 0 of `ranks`: adds what the other ranks would have sent. "r5" for a
+/// reduction of 5 elements.
+class PretendedRanks : public Communicator {
+ public:
+  PretendedRanks(int ranks, Log* log, std::vector<std::size_t> tensor_elements)
+      : ranks_(ranks), log_(log), elements_(std::move(tensor_elements)) {}
+  [[nodiscard]] std::string id() const override { return "pretended"; }
+  [[nodiscard]] std::string description() const override { return "pretended ranks"; }
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return ranks_; }
+
+  void all_reduce(float* data, std::size_t count, Stream& stream) override {
+    if (count == 0) return;
+    as_host(stream).enqueue([this, data, count] { reduce(data, count); });
+  }
+
+  float* gradients = nullptr;  ///< where the flat buffer begins, so that elements are known
+  bool loses_last = false;  ///< a broken collective: the last element of each call is not reduced
+
+ private:
+  void reduce(float* data, std::size_t count) const {
+    if (log_ != nullptr) log_->add('r', count);
+    if (gradients == nullptr) return;
+    const auto first = static_cast<std::size_t>(data - gradients);
+    const std::size_t end = first + count - (loses_last ? 1 : 0);
+    std::size_t offset = 0;
+    for (std::size_t tensor = 0; tensor < elements_.size(); ++tensor) {
+      for (std::size_t i = 0; i < elements_[tensor]; ++i, ++offset) {
+        if (offset < first || offset >= end) continue;
+        for (int rank = 1; rank < ranks_; ++rank) {
+          gradients[offset] += local_gradient(rank, tensor, i);
+        }
+      }
+    }
+  }
+
+  int ranks_;
+  Log* log_;
+  std::vector<std::size_t> elements_;
+};
+
+/// The control plane of a single rank.
+inline std::unique_ptr<ControlPlane> alone() { return ControlPlane::connect({}, {}, {}, nullptr); }
+
+}  // namespace mergewise
