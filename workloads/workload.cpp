@@ -86,8 +86,7 @@ std::vector<std::vector<std::size_t>> assign_backward(const Model& model) {
     }
     MERGEWISE_CHECK(first == next, model.layers[layer].name +
                                        ": the ready order is not the reverse forward order");
-    assigned[first] = std::move(pending);
-    pending.clear();
+    assigned[first] = std::exchange(pending, {});
     next += model.layers[layer].tensors.size();
   }
   assigned.back().insert(assigned.back().end(), pending.begin(), pending.end());

@@ -110,7 +110,8 @@ TEST_F(AcceleratorFile, RefusesWhatItDoesNotKnowAtItsPlace) {
   EXPECT_THAT(refusal("name: mine", "name: other"), HasSubstr("mine.yaml:2:7:"));
   EXPECT_THAT(refusal("model: resnet50", "model: resnet5"),
               AllOf(HasSubstr("mine.yaml:9:13:"), HasSubstr("'resnet50'")));
-  EXPECT_THAT(refusal("model: bert_base", "model: resnet50"), HasSubstr("mine.yaml:10:"));
+  EXPECT_THAT(refusal("model: bert_base, sequence_length: 64", "model: resnet50"),
+              AllOf(HasSubstr("mine.yaml:10:13:"), HasSubstr("already")));
 }
 
 TEST_F(AcceleratorFile, RefusesWhatIsMissingOrOutOfRange) {

@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -97,14 +98,22 @@ TEST(Bert, CountsTheRecordedAttentionProducts) {
   }
 }
 
-// Totals as torchvision's documentation and the BERT paper's released checkpoints state them.
-TEST(BuildModel, GivesTheOtherMembersTheirPublishedSizes) {
-  const std::map<std::string, std::int64_t> published{
-      {"resnet18", 11689512}, {"resnet34", 21797672}, {"resnet101", 44549160},
-      {"vgg11", 132863336},   {"vgg13", 133047848},   {"vgg19", 143667240}};
-  for (const auto& [id, parameters] : published) {
-    EXPECT_EQ(build_model(id).total_parameters(), parameters) << id;
+TEST(BuildModel, GivesEveryNetworkTheSizeThatSourcesStates) {
+  std::ifstream file(MERGEWISE_SOURCE_DIR "/workloads/SOURCES.md");
+  const std::regex row(R"(\| `(\w+)` \| .* \| (\d+) \|)");
+  std::vector<std::string> ids;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch cells;
+    if (std::regex_match(line, cells, row)) {
+      ids.push_back(cells[1]);
+      EXPECT_EQ(build_model(cells[1]).total_parameters(), std::stoll(cells[2])) << cells[1];
+    }
   }
+  EXPECT_EQ(ids, model_ids());
+}
+
+// What the released checkpoint of the encoder alone has.
+TEST(Bert, GivesTheLargeEncoderItsPublishedSize) {
   std::int64_t encoder = 0;
   for (const TensorSpec& tensor : build_model("bert_large").tensors) {
     encoder += tensor.name.starts_with("bert.") ? tensor.elements() : 0;
