@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace mergewise {
@@ -41,15 +40,13 @@ CostModel::CostModel(LinearCost linear) : form_(linear), line_(linear) {
 
 CostModel::CostModel(MeasuredCost measured) {
   require_points(measured.points);
-  constexpr double kUnbounded = std::numeric_limits<double>::infinity();
   segments_.reserve(measured.points.size());
   for (const auto& [bytes, ns] : measured.points) {
-    Segment segment{static_cast<double>(bytes), ns, 0, kUnbounded};
+    Segment segment{static_cast<double>(bytes), ns, 0};
     if (!segments_.empty()) {
       Segment& before = segments_.back();
       segment.ns = std::max(ns, before.ns);
       before.slope = (segment.ns - before.ns) / (segment.bytes - before.bytes);
-      before.ceiling = segment.ns;
       segment.slope = before.slope;  // beyond the last point the last segment goes on
     }
     segments_.push_back(segment);
@@ -63,7 +60,7 @@ Nanoseconds CostModel::interpolated(double size) const {
                        [](double bytes, const Segment& segment) { return bytes < segment.bytes; });
   if (after == segments_.begin()) return segments_.front().ns;
   const Segment& segment = *std::prev(after);
-  return std::min(segment.ns + (size - segment.bytes) * segment.slope, segment.ceiling);
+  return segment.ns + (size - segment.bytes) * segment.slope;
 }
 
 bool CostModel::is_zero() const {

@@ -276,7 +276,7 @@ TEST(Profile, RefusesMoreBytesThanADoubleCanCount) {
 TEST(Profile, RefusesPointsThatDoNotIncrease) {
   json document = small();
   document["all_reduce"] = {{"model", "measured"}, {"points", {{8, 1}, {8, 2}}}};
-  EXPECT_THAT(refusal(document), HasSubstr("increasing"));
+  EXPECT_THAT(refusal(document), AllOf(HasSubstr("p:1:"), HasSubstr("increasing")));
   document["all_reduce"]["points"] = {{8, 1}, {16, -2}};
   EXPECT_THAT(refusal(document), HasSubstr("-2"));
   document["all_reduce"]["points"] = {{8, 1, 2}};
