@@ -61,8 +61,9 @@ class TemporaryFile {
   }
 
  private:
+  // By thread, since a failure's handler may write while the main thread does.
   static std::string temporary_name(const std::filesystem::path& target) {
-    return fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+    return fmt::format(".{}.{}.tmp", target.filename().string(), ::gettid());
   }
 
   std::filesystem::path target_;
