@@ -32,6 +32,7 @@ class SectionView:
     plans: list
     contradictions: list
     emulated: bool
+    cut: set = field(default_factory=set)
     legends: dict = field(default_factory=dict)
     figures: dict = field(default_factory=lambda: dict.fromkeys(_FIGURES))
     left_out: int = 0
@@ -121,6 +122,8 @@ def _section(section, ident, illustrated):
         view.left_out = len(section.timed) - len(shown)
         view.figures = _figures(shown, ident, section.simulated)
         view.legends = _legends(shown, section.simulated)
+        figures = {"bars": bars, "timeline": timeline, "labels": labels}
+        view.cut = {n for n, module in figures.items() if view.figures[n] and module.is_cut(shown)}
     return view
 
 

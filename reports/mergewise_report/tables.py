@@ -8,6 +8,7 @@ from mergewise_report import metrics, words
 from mergewise_report.units import (
     DASH,
     between,
+    binary_size,
     duration,
     in_unit,
     join_words,
@@ -236,8 +237,14 @@ def flatten(value, prefix=""):
         return pairs
     if isinstance(value, list):
         plain = all(not isinstance(v, (dict, list)) for v in value)
-        text = ", ".join(_plain(v) for v in value) if plain else str(len(value)) + " entries"
+        text = ", ".join(_plain(v) for v in value) if plain else plural(len(value), "entry", "entries")
         return [(prefix, text or DASH)]
+    key = prefix.rsplit(".", 1)[-1]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if key.endswith("_bytes"):
+            return [(prefix.removesuffix("_bytes"), binary_size(value))]
+        if key.endswith("_hz"):
+            return [(prefix.removesuffix("_hz"), number(value / 1e9) + "\u00a0GHz")]
     return [(prefix, _plain(value))]
 
 

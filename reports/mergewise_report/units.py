@@ -88,7 +88,7 @@ def size(count):
 def binary_size(count):
     """Bytes in binary units where they come out even (25 MiB), else as size()."""
     for name, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if isinstance(count, int) and count >= scale and count % scale == 0:
+        if isinstance(count, int) and scale <= count < 1024 * scale and count % scale == 0:
             return f"{count // scale}{NBSP}{name}"
     return size(count)
 

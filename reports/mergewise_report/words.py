@@ -173,13 +173,14 @@ def observation(section):
 
 
 def reasons(section):
-    """(name, what happened, why) of the cases that are not ok, and of flags that need words."""
+    """(names, what happened, why) of the cases that are not ok; the same reason is given once."""
     words = {"partial": "stopped early", "failed": "failed verification", "skipped": "skipped"}
-    return [
-        (r.name, words[r.case.status], r.case.reason or "no reason given")
-        for r in section.rows
-        if r.case.status != "ok"
-    ]
+    found = {}
+    for row in section.rows:
+        if row.case.status != "ok":
+            why = row.case.reason or "no reason given"
+            found.setdefault((words[row.case.status], why), []).append(row.name)
+    return [(join_words(names), what, why) for (what, why), names in found.items()]
 
 
 def banners(result):

@@ -249,7 +249,7 @@ ENVIRONMENT = {
     "host": "node-17",
     "kernel": "Linux 6.1.0-18-amd64",
     "processor": {"model": "AMD EPYC 7B13", "allowed": 8, "affinity": "0-7", "governor": None},
-    "cgroup": {"cpu_max": "8.00", "memory_max": None},
+    "cgroup": {"cpu_max": "8.00", "memory_bytes": 2**34},
     "libraries": {"gloo": "2022-05", "openblas": "0.3.21"},
     "settings": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
 }

@@ -128,3 +128,34 @@ def test_a_calibration_without_a_fit_shows_its_points(read, document):
     calibration = read(document).calibrations[0]
     assert fit.residuals(calibration) == []
     assert "<svg" in drawn(fit, calibration, canvas.HALF)
+
+
+def test_the_axis_ends_at_the_longest_time_of_comparable_ones():
+    assert canvas.axis_end([100, 120, 240]) == 240
+    assert canvas.axis_end([100]) == 100
+    assert canvas.axis_end([]) == 1.0
+    assert canvas.axis_end([0, 0]) == 1.0
+
+
+def test_a_time_far_beyond_the_others_is_cut_and_marked(read, document):
+    assert canvas.axis_end([100, 120, 140, 900]) == 175
+    document["cases"] = document["cases"][1:]
+    whole = metrics.sections(read(document))[0].timed
+    assert not any(module.is_cut(whole) for module in (bars, labels, timeline))
+    far = document["cases"][0]
+    far["summary"]["median_ns"] *= 9
+    far["spans"][-1]["end_ns"] *= 9
+    far["breakdown"]["labels_ns"]["idle"] = 9e9
+    cut = metrics.sections(read(document))[0].timed
+    assert all(module.is_cut(cut) for module in (bars, labels, timeline))
+    for module in (bars, labels, timeline):
+        width = float(re.search(r'viewBox="0 0 (\d+)', drawn(module, cut))[1])
+        longest = max(float(x) for x in re.findall(r"[HL]([\d.]+)", drawn(module, cut)))
+        assert longest <= width
+
+
+def test_legends_name_only_what_can_be_seen(read, document):
+    rows = metrics.sections(read(document))[0].timed
+    assert [text for _, text in bars.legend(rows)] == ["compute alone", "communication not hidden"]
+    assert "pack, unpack" not in [text for _, text in timeline.legend(rows)]
+    assert "idle" not in [text for _, text in labels.legend(rows)]

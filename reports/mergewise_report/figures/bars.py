@@ -28,7 +28,7 @@ def draw(rows, size):
     margin, names = canvas.gutter([r.name for r in rows], 24)
     left, right, top = (2, 10, 24) if size.narrow else (margin, 150, 24)
     height = top + step * len(rows) + 26
-    largest = max(_end(r.case) for r in rows)
+    largest = axis_end(rows)
     figure, ax = canvas.row_axes(size, height, left, right, top, 26, largest, unit)
     for index, row in enumerate(rows):
         middle = step * index + (31 if size.narrow else step / 2)
@@ -47,6 +47,14 @@ def draw(rows, size):
     return figure
 
 
+def axis_end(rows):
+    return canvas.axis_end([_end(r.case) for r in rows])
+
+
+def is_cut(rows):
+    return any(_end(r.case) > axis_end(rows) for r in rows)
+
+
 def _end(case):
     ends = (case.summary.median_ns, case.summary.high_ns)
     return max(v for v in ends if v is not None) * 1.005
@@ -55,16 +63,19 @@ def _end(case):
 def _bar(ax, row, middle, thick, unit):
     case = row.case
     split = metrics.parts(case)
-    begin = 0.0
+    begin, limit = 0.0, ax.get_xlim()[1]
     colours = ("compute", "tax", "exposed" if split.known else "other")
     for value, colour in zip((split.compute_ns, split.tax_ns, split.exposed_ns), colours):
-        if value > 0:
-            box = (begin / unit[1], (begin + value) / unit[1], middle - thick / 2, middle + thick / 2)
+        if value > 0 and begin / unit[1] < limit:
+            end = min(limit, (begin + value) / unit[1])
+            box = (begin / unit[1], end, middle - thick / 2, middle + thick / 2)
             canvas.boxes(ax, [box], colour, "panel")
         begin += value
-    if metrics.has_interval(case.summary):
+    if begin / unit[1] > limit:
+        canvas.cut_mark(ax, middle, thick)
+    elif metrics.has_interval(case.summary):
         low, high = case.summary.low_ns / unit[1], case.summary.high_ns / unit[1]
-        canvas.whisker(ax, middle, low, high, thick / 4)
+        canvas.whisker(ax, middle, low, min(high, limit), thick / 4)
 
 
 def _floor(ax, rows, unit, top, step, narrow):

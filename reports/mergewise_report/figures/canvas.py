@@ -60,6 +60,21 @@ def gutter(names, longest):
     return int(_LETTER * max(map(len, cut), default=0)) + 14, cut
 
 
+def axis_end(times):
+    """Where a time axis ends: at the longest, unless that would squeeze the others out of sight.
+
+    A time of more than 2.5 medians is cut, with a mark; the axis then ends behind the longest that
+    is not.
+    """
+    times = sorted(times)
+    if not times:
+        return 1.0
+    ordinary = [t for t in times if t <= 2.5 * times[(len(times) - 1) // 2]]
+    if not ordinary or len(ordinary) == len(times):
+        return times[-1] or 1.0
+    return 1.25 * ordinary[-1] or 1.0
+
+
 def ink(name):
     return f"#fe01{INKS.index(name):02x}"
 
@@ -175,6 +190,17 @@ def whisker(ax, y, low, high, half=4.0, colour="ink", width=1.4):
         colour,
         width,
     )
+
+
+def cut_mark(ax, middle, thick):
+    """Two slanted gaps near the end of the axis, through a bar that goes on beyond it."""
+    end = ax.get_xlim()[1]
+    pixel = end / ax.get_window_extent().width
+    half = thick / 2 + 1
+    for back in (14, 22):
+        x = end - back * pixel
+        line = (x - 3 * pixel, middle + half, x + 3 * pixel, middle - half)
+        strokes(ax, [line], "panel", 3, zorder=5)
 
 
 def render(draw, ident, label):

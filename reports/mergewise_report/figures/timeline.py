@@ -15,10 +15,11 @@ _MEASURED, _PREDICTED, _LINE, _SPACE = 15, 8, 24, 14
 _STEP = _LINE + 2 * _MEASURED + 2 * _PREDICTED + 8 + _SPACE
 # Spans narrower than this many pixels are drawn together with their neighbours.
 _FINEST = 0.35
+_VISIBLE = 0.001  # of an iteration
 
 
 def draw(rows, size):
-    largest = max((end_of(r.case) for r in rows), default=0.0) or 1.0
+    largest = axis_end(rows)
     unit = time_unit(largest)
     left, right = (62, 12) if size.narrow else (96, 16)
     height = _STEP * len(rows) + 26
@@ -29,9 +30,24 @@ def draw(rows, size):
     return figure
 
 
+def axis_end(rows):
+    return canvas.axis_end([end_of(r.case) for r in rows])
+
+
+def is_cut(rows):
+    return any(end_of(r.case) > axis_end(rows) for r in rows)
+
+
 def legend(rows):
-    spans = [s for r in rows for s in r.case.spans + r.case.predicted_spans]
-    found = {_look(s, _MEASURED)[0].removesuffix("-2") for s in spans}
+    """(colour, label) of what takes enough time in some iteration to be seen."""
+    found = set()
+    for row in rows:
+        times = {}
+        for span in row.case.spans + row.case.predicted_spans:
+            colour = _look(span, _MEASURED)[0].removesuffix("-2")
+            times[colour] = times.get(colour, 0.0) + span.end_ns - span.begin_ns
+        least = _VISIBLE * min(end_of(row.case), axis_end(rows))
+        found |= {colour for colour, time in times.items() if time > least}
     return [(colour, text) for colour, text in _LEGEND if colour in found]
 
 
@@ -57,8 +73,8 @@ def _strategy(ax, row, y, unit, pixel, size):
                 canvas.beside(ax, middle, name, colour=colour, size=10.5, offset=7)
             _lane(ax, [s for s in spans if s.lane == lane], y, thick, unit, pixel)
             y += thick + 2
-        if spans:
-            end = max(s.end_ns for s in spans) / unit[1]
+        end = max((s.end_ns for s in spans), default=0.0) / unit[1]
+        if 0 < end <= ax.get_xlim()[1] * 1.0001:
             ends.append((end, y - 2 * thick - 4, end, y - 2))
         y += 2
     canvas.strokes(ax, ends, "ink", 1.2)
@@ -77,14 +93,18 @@ def _ends(case, narrow):
 
 
 def _lane(ax, spans, top, thick, unit, pixel):
-    drawn = {}
+    drawn, limit = {}, ax.get_xlim()[1] * unit[1]
     for span in spans:
+        if span.begin_ns >= limit:
+            continue
         colour, inset = _look(span, thick)
-        box = [span.begin_ns, span.end_ns, top + inset, top + thick - inset]
+        box = [span.begin_ns, min(limit, span.end_ns), top + inset, top + thick - inset]
         drawn.setdefault(colour, []).append(box)
     for colour, found in drawn.items():
         merged = [(a / unit[1], b / unit[1], c, d) for a, b, c, d in coalesce(found, pixel)]
         canvas.boxes(ax, merged, colour)
+    if any(s.end_ns > limit * 1.0001 for s in spans):
+        canvas.cut_mark(ax, top + thick / 2, thick)
 
 
 def _look(span, thick):
