@@ -59,6 +59,12 @@ Endpoint with_port(const sockaddr* address, int port) {
   return endpoint;
 }
 
+Endpoint any_address(sa_family_t family, int port) {
+  sockaddr_storage any{};
+  any.ss_family = family;
+  return with_port(reinterpret_cast<const sockaddr*>(&any), port);
+}
+
 struct Interface {
   std::string name;
   bool up;
@@ -206,14 +212,10 @@ Descriptor listen_on(const Endpoint& endpoint) {
 }
 
 Descriptor listen_everywhere(int port) {
-  sockaddr_in6 any6{};
-  any6.sin6_family = AF_INET6;
-  sockaddr_in any4{};
-  any4.sin_family = AF_INET;
   Descriptor listener;
-  int error = try_listen(with_port(reinterpret_cast<sockaddr*>(&any6), port), listener);
+  int error = try_listen(any_address(AF_INET6, port), listener);
   if (error != 0 && error != EADDRINUSE) {  // A host without IPv6.
-    error = try_listen(with_port(reinterpret_cast<sockaddr*>(&any4), port), listener);
+    error = try_listen(any_address(AF_INET, port), listener);
   }
   if (error != 0) listen_failed("any address", port, error);
   return listener;
