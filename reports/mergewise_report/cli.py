@@ -17,8 +17,10 @@ def main(arguments=None):
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     html = commands.add_parser(
-        "html", help="one self-contained HTML page", description="Writes one HTML page that needs "
-        "nothing else: no network, no scripts. Several results become sections of one report."
+        "html",
+        help="one self-contained HTML page",
+        description="Writes one HTML page that needs "
+        "nothing else: no network, no scripts. Several results become sections of one report.",
     )
     html.add_argument("results", nargs="+", metavar="RESULT", help="result.json of `mergewise run`")
     html.add_argument("-o", "--output", required=True, metavar="FILE", help="the page to write")

@@ -201,9 +201,7 @@ def _facts(case):
         of_bytes = f" of {size(work.bytes)}" if work.bytes else ""
         facts.append(plural(work.tensors, "gradient tensor") + of_bytes)
     if work.forward_ns is not None and work.backward_ns is not None:
-        facts.append(
-            f"forward {duration(work.forward_ns)}, backward {duration(work.backward_ns)}"
-        )
+        facts.append(f"forward {duration(work.forward_ns)}, backward {duration(work.backward_ns)}")
     if work.times_from:
         facts.append(f"layer times from {work.times_from}")
     return tuple(facts)

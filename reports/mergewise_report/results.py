@@ -240,7 +240,16 @@ def _plan(node):
 
 
 def _summary(node):
-    names = ("median_ns", "low_ns", "high_ns", "confidence", "mean_ns", "min_ns", "p95_ns", "p99_ns")
+    names = (
+        "median_ns",
+        "low_ns",
+        "high_ns",
+        "confidence",
+        "mean_ns",
+        "min_ns",
+        "p95_ns",
+        "p99_ns",
+    )
     return Summary(node["count"].whole(), *(node[name].number() for name in names))
 
 

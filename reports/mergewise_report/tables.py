@@ -193,7 +193,11 @@ def fit_facts(calibration):
     if fit.largest_error is not None and fit.largest_error > 0.25:
         warnings.append(
             f"The line misses a point by {percent(fit.largest_error)}; "
-            + ("predictions use it all the same." if calibration.used_line else "predictions use the points.")
+            + (
+                "predictions use it all the same."
+                if calibration.used_line
+                else "predictions use the points."
+            )
         )
     return facts, warnings
 
@@ -237,7 +241,9 @@ def flatten(value, prefix=""):
         return pairs
     if isinstance(value, list):
         plain = all(not isinstance(v, (dict, list)) for v in value)
-        text = ", ".join(_plain(v) for v in value) if plain else plural(len(value), "entry", "entries")
+        text = (
+            ", ".join(_plain(v) for v in value) if plain else plural(len(value), "entry", "entries")
+        )
         return [(prefix, text or DASH)]
     key = prefix.rsplit(".", 1)[-1]
     if isinstance(value, (int, float)) and not isinstance(value, bool):

@@ -8,7 +8,13 @@ from matplotlib.figure import Figure
 from mergewise_report import metrics
 from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
 
-MODULES = {"bars": bars, "labels": labels, "prediction": prediction, "samples": samples, "timeline": timeline}
+MODULES = {
+    "bars": bars,
+    "labels": labels,
+    "prediction": prediction,
+    "samples": samples,
+    "timeline": timeline,
+}
 
 
 @pytest.fixture
@@ -66,7 +72,10 @@ def test_a_name_is_text_and_neither_markup_nor_a_formula(read, document):
 
 
 def test_paths_are_compact_and_unchanged():
-    assert canvas.compact_path("M 10.004 20.5 L 30.25 20.5 L 30.25 40 L 10 40 z ") == "M10 20.5H30.25V40H10z"
+    assert (
+        canvas.compact_path("M 10.004 20.5 L 30.25 20.5 L 30.25 40 L 10 40 z ")
+        == "M10 20.5H30.25V40H10z"
+    )
     assert canvas.compact_path("M 1 1 \nL 1 1 \n") == "M1 1V1"
     assert canvas.compact_path("M 0 0 L 5 5 z L 5 9") == "M0 0L5 5zL5 9"
 

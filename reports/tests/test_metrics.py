@@ -42,7 +42,12 @@ def test_the_least_median_comes_first(ranked):
 def test_overlapping_intervals_share_a_place(ranked):
     section = ranked((200, 198, 203), (202, 200, 204), (210, 209, 211), (211, 210, 212))
     assert [r.standing for r in section.timed] == ["fastest", "tied", "slower", "slower"]
-    assert [(r.place, r.shared) for r in section.timed] == [(1, True), (1, True), (3, True), (3, True)]
+    assert [(r.place, r.shared) for r in section.timed] == [
+        (1, True),
+        (1, True),
+        (3, True),
+        (3, True),
+    ]
 
 
 def test_a_tie_is_told_as_no_difference(ranked):
@@ -79,7 +84,9 @@ def test_many_slower_cases_are_told_as_a_range(read, document):
     document["cases"] = []
     for index in range(7):
         other = {**case, "strategy": f"s{index}", "summary": dict(case["summary"])}
-        set_times(other, 1e6 * (200 + 20 * index), 1e6 * (199 + 20 * index), 1e6 * (201 + 20 * index))
+        set_times(
+            other, 1e6 * (200 + 20 * index), 1e6 * (199 + 20 * index), 1e6 * (201 + 20 * index)
+        )
         document["cases"].append(other)
     text = said(metrics.sections(read(document))[0])
     assert "The other 6 take 10 % (s1) to 60 % (s6) longer." in text
@@ -99,14 +106,23 @@ def test_sections_are_workload_ranks_and_compressor(read, document):
     document["cases"][2]["compressor"] = "topk"
     document["cases"][3]["workload"]["batch"] = 32
     titles = [s.title.replace(NBSP, " ") for s in metrics.sections(read(document))]
-    assert titles == ["resnet50, 4 ranks", "resnet50, 8 ranks", "resnet50, 4 ranks, topk", "resnet50, 4 ranks"]
+    assert titles == [
+        "resnet50, 4 ranks",
+        "resnet50, 8 ranks",
+        "resnet50, 4 ranks, topk",
+        "resnet50, 4 ranks",
+    ]
 
 
 def test_the_same_strategy_twice_is_told_apart_by_its_options(read, document):
     for case, cap in zip(document["cases"], (26214400, 1048576, 1048576)):
         case.update(strategy="ddp", options={"cap_bytes": cap})
     names = metrics.display_names(read(document).cases[:3])
-    assert names == ["ddp (cap_bytes 25 MiB)", "ddp (cap_bytes 1 MiB) #1", "ddp (cap_bytes 1 MiB) #2"]
+    assert names == [
+        "ddp (cap_bytes 25 MiB)",
+        "ddp (cap_bytes 1 MiB) #1",
+        "ddp (cap_bytes 1 MiB) #2",
+    ]
 
 
 def test_equal_plans_are_pointed_out(read, document):
@@ -135,7 +151,9 @@ def test_compute_alone_above_the_median_leaves_no_negative_part(read, document):
     case = read(document).cases[0]
     slow = replace(case, compute_alone_ns=2 * case.summary.median_ns, tax_ns=-3.0)
     split = metrics.parts(slow)
-    assert split.exposed_ns == 0 and split.tax_ns == 0 and split.compute_ns == case.summary.median_ns
+    assert (
+        split.exposed_ns == 0 and split.tax_ns == 0 and split.compute_ns == case.summary.median_ns
+    )
 
 
 def test_hidden_is_not_defined_without_communication(read, document):
@@ -150,7 +168,10 @@ def test_a_sound_case_contradicts_nothing(read, document):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda c: c["summary"].update(median_ns=1.1 * c["summary"]["median_ns"]), "median of its samples"),
+        (
+            lambda c: c["summary"].update(median_ns=1.1 * c["summary"]["median_ns"]),
+            "median of its samples",
+        ),
         (lambda c: c.update(communication_cost_ns=0), "cost of communication"),
         (lambda c: c["breakdown"]["labels_ns"].update(idle=9e9), "labels do not sum"),
         (lambda c: c["plan"].update(groups=[3, 3, 99]), "group ends"),
@@ -165,7 +186,9 @@ def test_contradictions_in_the_file_are_found(read, document, change, expected):
 def test_a_simulated_result_ranks_by_prediction(read, document):
     document["simulated"] = True
     for case in document["cases"]:
-        case.update(verified=False, summary=None, samples_ns=[], warmup_ns=[], spans=[], breakdown=None)
+        case.update(
+            verified=False, summary=None, samples_ns=[], warmup_ns=[], spans=[], breakdown=None
+        )
     section = metrics.sections(read(document))[0]
     assert section.timed[0].name == "optimal"
     assert "optimal is fastest in the model" in said(section)

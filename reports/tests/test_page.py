@@ -2,10 +2,10 @@
 import copy
 import html
 import re
+from html.parser import HTMLParser
 
 import pytest
 import sample_results
-from html.parser import HTMLParser
 
 from mergewise_report import page
 from mergewise_report.units import NBSP
@@ -217,10 +217,20 @@ def test_null_everywhere_at_once_is_a_page(page_of, document):
                 case[key] = None
         case["workload"] = {k: (v if k == "name" else None) for k, v in case["workload"].items()}
     document["calibrations"] = [
-        {k: None for k in c} | {"points": [{k: None for k in p} for p in c["points"]]}
+        dict.fromkeys(c) | {"points": [dict.fromkeys(p) for p in c["points"]]}
         for c in document["calibrations"]
     ]
-    for key in ("name", "started", "seed", "simulated", "complete", "environment", "config", "profiles", "order"):
+    for key in (
+        "name",
+        "started",
+        "seed",
+        "simulated",
+        "complete",
+        "environment",
+        "config",
+        "profiles",
+        "order",
+    ):
         document[key] = None
     text = words_of(page_of(document))
     assert "None" not in text and "–" in text

@@ -5,11 +5,20 @@ from mergewise_report.units import NBSP
 
 def test_nested_values_become_dotted_keys():
     pairs = tables.flatten({"a": {"b": 1, "c": None}, "d": [1, 2], "e": True, "f": [{}], "g": {}})
-    assert pairs == [("a.b", "1"), ("a.c", "–"), ("d", "1, 2"), ("e", "yes"), ("f", "1\u00a0entry"), ("g", "–")]
+    assert pairs == [
+        ("a.b", "1"),
+        ("a.c", "–"),
+        ("d", "1, 2"),
+        ("e", "yes"),
+        ("f", "1\u00a0entry"),
+        ("g", "–"),
+    ]
 
 
 def test_sizes_and_clocks_of_the_environment_get_units():
-    pairs = tables.flatten({"total_bytes": 25276059648, "page_bytes": 4096, "max_frequency_hz": 3.1e9})
+    pairs = tables.flatten(
+        {"total_bytes": 25276059648, "page_bytes": 4096, "max_frequency_hz": 3.1e9}
+    )
     assert [(k, v.replace(NBSP, " ")) for k, v in pairs] == [
         ("total", "25.3 GB"), ("page", "4 KiB"), ("max_frequency", "3.10 GHz"),
     ]  # fmt: skip

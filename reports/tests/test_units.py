@@ -9,7 +9,8 @@ from mergewise_report import units
 @pytest.mark.parametrize(
     ("value", "text"),
     [(412.3, "412"), (41.23, "41.2"), (4.123, "4.12"), (0.04123, "0.041"), (1327, "1,327"),
-     (0, "0"), (0.4123, "0.412"), (-41.23, "−41.2"), (-0.00001, "0.000"), (None, "–"), (math.nan, "–"), (math.inf, "–")],
+     (0, "0"), (0.4123, "0.412"), (-41.23, "−41.2"), (-0.00001, "0.000"),
+     (None, "–"), (math.nan, "–"), (math.inf, "–")],
 )  # fmt: skip
 def test_numbers_have_three_significant_digits(value, text):
     assert units.number(value) == text
@@ -51,7 +52,8 @@ def test_option_sizes_are_binary_where_they_come_out_even():
 
 
 @pytest.mark.parametrize(
-    ("parts", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+    ("parts", "text"),
+    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")],
 )
 def test_lists_of_words_end_in_and(parts, text):
     assert units.join_words(parts) == text

@@ -149,7 +149,9 @@ class Browser:
             "x": 0, "y": 0, "scale": 1, "width": size["width"],
             "height": min(size["height"], height or size["height"]),
         }  # fmt: skip
-        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+        data = self.call(
+            "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip
+        )
         Path(file).write_bytes(base64.b64decode(data["data"]))
 
     def complaints(self):

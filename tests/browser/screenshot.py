@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A picture of a report, e.g. the README's:
 
-    python tests/browser/screenshot.py out/quickstart/report.html docs/report.png --height 1180
+python tests/browser/screenshot.py out/quickstart/report.html docs/report.png --height 1180
 """
 
 import argparse

@@ -48,7 +48,9 @@ def pages(tmp_path_factory):
     return made
 
 
-@pytest.fixture(params=[(s, w, c) for s in SAMPLES for w in WIDTHS for c in SCHEMES], ids=str, scope="module")
+@pytest.fixture(
+    params=[(s, w, c) for s in SAMPLES for w in WIDTHS for c in SCHEMES], ids=str, scope="module"
+)
 def opened(request, browser, pages):
     """A browser that shows one of the variants."""
     sample, width, scheme = request.param
@@ -96,7 +98,9 @@ def test_exactly_one_rendition_of_each_figure_shows(opened):
     browser, _, width, _ = opened
     shown = "wide" if width > 860 else "narrow"
     hidden = "narrow" if width > 860 else "wide"
-    count = "[...document.querySelectorAll('.{} svg')].filter(e => e.getClientRects().length).length"
+    count = (
+        "[...document.querySelectorAll('.{} svg')].filter(e => e.getClientRects().length).length"
+    )
     assert browser.evaluate(count.format(shown)) >= 5
     assert browser.evaluate(count.format(hidden)) == 0
 
@@ -166,7 +170,9 @@ def test_no_width_in_between_overflows(browser, pages, width):
 
 def test_print_is_light_and_wide_even_in_the_dark(browser, pages):
     browser.open(pages["quickstart"], 1000, scheme="dark", media="print")
-    assert browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        browser.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    )
     assert browser.evaluate("getComputedStyle(document.querySelector('.wide')).display") == "block"
 
 
@@ -177,7 +183,9 @@ def test_markup_in_a_name_does_nothing(browser, tmp_path):
     maker = ROOT / "reports/tests/sample_results.py"
     subprocess.run([sys.executable, maker, "quickstart", "-o", result], check=True)
     document = json.loads(result.read_text())
-    document["name"] = "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
+    document["name"] = (
+        "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">"
+    )
     for case in document["cases"]:
         case["workload"]["name"] = document["name"]
     result.write_text(json.dumps(document))

@@ -107,7 +107,7 @@ def row_axes(size, height, left, right, top, bottom, largest, unit):
     ax.set_yticks([])
     largest = max(largest / unit[1], 1e-9)
     ax.set_xlim(0, largest)
-    ticks = [t for t in MaxNLocator(4 if size.width < 500 else 8).tick_values(0, largest)]
+    ticks = MaxNLocator(4 if size.width < 500 else 8).tick_values(0, largest)
     ticks = [t for t in ticks if 0 <= t <= largest * 1.0001]
     labels = [f"{t:,g}" for t in ticks]
     labels[-1] += "\u00a0" + unit[0]

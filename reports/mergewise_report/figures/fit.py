@@ -7,7 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mergewise_report.figures import canvas
-from mergewise_report.units import axis_percent, duration, size as size_text
+from mergewise_report.units import axis_percent, duration
+from mergewise_report.units import size as size_text
 
 _TOP, _PLOT, _GAP, _REST, _BELOW = 22, 210, 42, 84, 34
 

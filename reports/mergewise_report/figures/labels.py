@@ -34,7 +34,9 @@ def legend(rows):
         least = _VISIBLE * min(total(row.case), axis_end(drawable(rows)))
         found |= {k for k, v in row.case.breakdown.labels_ns.items() if v and v > least}
     known = [name for name in ORDER if name in found]
-    return [(colour_of(name), ACTIVITIES.get(name, name)) for name in known + sorted(found - set(ORDER))]
+    return [
+        (colour_of(name), ACTIVITIES.get(name, name)) for name in known + sorted(found - set(ORDER))
+    ]
 
 
 def colour_of(name):

@@ -48,7 +48,10 @@ def draw(rows, size):
     band = metrics.PREDICTION_BAND
     canvas.boxes(ax, [(-band, band, 0, plot)], "band")
     canvas.strokes(ax, [(0, 0, 0, plot)], "ink", 1)
-    for where, text, align in ((-limit, "predicted too short", "left"), (limit, "too long", "right")):
+    for where, text, align in (
+        (-limit, "predicted too short", "left"),
+        (limit, "too long", "right"),
+    ):
         fraction = 0 if where < 0 else 1
         canvas.within(ax, fraction, -12, text, align, "muted", size=11)
     for index, row in enumerate(rows):
