@@ -86,8 +86,8 @@ std::unique_ptr<Device> make_host_device() { return std::make_unique<HostDevice>
 
 void sleep_until(Stamp deadline) {
   // Once per thread: the kernel's default slack of 50 us is as long as many layers.
-  thread_local const int slack_set = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  static_cast<void>(slack_set);
+  thread_local const int kSlackSet = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  static_cast<void>(kSlackSet);
   timespec time{};
   time.tv_sec = deadline / 1'000'000'000;
   time.tv_nsec = deadline % 1'000'000'000;
