@@ -83,7 +83,7 @@ void check_memory(const GemmPlan& plan) {
 
 }  // namespace
 
-std::unique_ptr<Compute> make_gemm_compute(std::vector<LayerWork> layers,
+std::unique_ptr<Compute> make_gemm_compute(const std::vector<LayerWork>& layers,
                                            std::vector<std::vector<std::size_t>> backward_layers) {
   for (const std::vector<std::size_t>& ends : backward_layers) {
     for (const std::size_t layer : ends) {

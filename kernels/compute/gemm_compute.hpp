@@ -20,7 +20,7 @@ namespace mergewise {
 /// Products use as many threads as OPENBLAS_NUM_THREADS (else GOTO_ or OMP_NUM_THREADS) says, and
 /// one when no variable says anything: the ranks of a host share its processors.
 [[nodiscard]] std::unique_ptr<Compute> make_gemm_compute(
-    std::vector<LayerWork> layers, std::vector<std::vector<std::size_t>> backward_layers);
+    const std::vector<LayerWork>& layers, std::vector<std::vector<std::size_t>> backward_layers);
 /// The memory it will take.
 [[nodiscard]] Bytes gemm_memory(const std::vector<LayerWork>& layers);
 /// The threads it will use on each rank.
