@@ -157,7 +157,7 @@ BENCHMARK(hand_off_between_streams)
     ->Unit(benchmark::kMicrosecond)
     ->Iterations(1000);
 BENCHMARK(hand_off_to_host)->UseManualTime()->Unit(benchmark::kMicrosecond)->Iterations(1000);
-BENCHMARK(task_throughput)->Unit(benchmark::kMicrosecond);
+BENCHMARK(task_throughput)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(timed_iteration)->UseManualTime()->Unit(benchmark::kMillisecond)->Iterations(20);
 
 }  // namespace
