@@ -15,7 +15,20 @@ from mergewise_report.figures import bars, canvas, fit, labels, prediction, samp
 # Beyond these a page would be too heavy to open; the page says what it left out.
 MOST_ROWS_IN_A_FIGURE = 12
 MOST_SECTIONS_WITH_FIGURES = 20
-_FIGURES = ("bars", "timeline", "prediction", "labels", "samples")
+_FIGURES = {
+    "bars": (bars, canvas.WIDE),
+    "timeline": (timeline, canvas.WIDE),
+    "prediction": (prediction, canvas.HALF),
+    "labels": (labels, canvas.HALF),
+    "samples": (samples, canvas.WIDE),
+}
+
+
+@dataclass
+class Figure:
+    renditions: list  # (wide | narrow, svg)
+    legend: list  # (colour, label)
+    is_cut: bool  # a bar goes on beyond the axis
 
 
 @dataclass
@@ -32,8 +45,7 @@ class SectionView:
     plans: list
     contradictions: list
     emulated: bool
-    cut: set = field(default_factory=set)
-    legends: dict = field(default_factory=dict)
+    measured: bool
     figures: dict = field(default_factory=lambda: dict.fromkeys(_FIGURES))
     left_out: int = 0
     illustrated: bool = True
@@ -115,46 +127,37 @@ def _section(section, ident, illustrated):
             (row.name, text) for row in section.rows for text in metrics.contradictions(row.case)
         ],
         emulated=any("link_emulated" in r.case.flags or r.case.link for r in section.rows),
+        measured=any(r.case.spans for r in section.timed),
         illustrated=illustrated,
     )
     if illustrated:
-        shown = section.timed[:MOST_ROWS_IN_A_FIGURE]
-        view.left_out = len(section.timed) - len(shown)
-        view.figures = _figures(shown, ident, section.simulated)
-        view.legends = _legends(shown, section.simulated)
-        figures = {"bars": bars, "timeline": timeline, "labels": labels}
-        view.cut = {n for n, module in figures.items() if view.figures[n] and module.is_cut(shown)}
+        view.left_out = max(0, len(section.timed) - MOST_ROWS_IN_A_FIGURE)
+        view.figures = {name: _figure(name, section, ident) for name in _FIGURES}
     return view
 
 
-def _figures(rows, ident, simulated):
-    """The section's figures by name; one that has nothing to show is None."""
-    found = dict.fromkeys(_FIGURES)
-    measured = [] if simulated else rows
-    if measured:
-        found["bars"] = _both(bars, measured, f"{ident}-bars")
-    with_spans = [r for r in rows if r.case.spans or r.case.predicted_spans]
-    if with_spans:
-        found["timeline"] = _both(timeline, with_spans, f"{ident}-timeline")
-    if prediction.drawable(measured):
-        found["prediction"] = _both(prediction, measured, f"{ident}-prediction", canvas.HALF)
-    if labels.drawable(measured):
-        found["labels"] = _both(labels, measured, f"{ident}-labels", canvas.HALF)
-    if samples.drawable(measured):
-        found["samples"] = _both(samples, measured, f"{ident}-samples")
-    return found
+def _figure(name, section, ident):
+    """A figure of the section, or None where it has nothing to show."""
+    module, size = _FIGURES[name]
+    rows = module.drawable(_rows_of(name, section))
+    if not rows:
+        return None
+    return Figure(
+        renditions=_both(module, rows, f"{ident}-{name}", size),
+        legend=module.legend(rows) if hasattr(module, "legend") else [],
+        is_cut=hasattr(module, "is_cut") and module.is_cut(rows),
+    )
 
 
-def _legends(rows, simulated):
-    measured = [] if simulated else rows
-    return {
-        "bars": bars.legend(measured),
-        "timeline": timeline.legend(rows),
-        "labels": labels.legend(measured),
-    }
+def _rows_of(name, section):
+    """The timed rows; the timeline shows predictions where no row is timed."""
+    timed = [] if section.simulated and name != "timeline" else section.timed
+    if name == "timeline" and not timed:
+        timed = [r for r in section.rows if r.case.status != "failed"]
+    return timed[:MOST_ROWS_IN_A_FIGURE]
 
 
-def _both(module, data, ident, wide=canvas.WIDE):
+def _both(module, data, ident, wide):
     """A wide and a narrow rendition; the style sheet shows the one that fits."""
     label = module.describe(data)
     return [

@@ -43,8 +43,8 @@ def notes(row):
     elif case.status == "skipped":
         found.append("skipped")
     elif case.status == "partial":
-        samples = plural(len(case.samples_ns), "sample") if case.samples_ns else "no sample"
-        found.append(f"stopped early after {samples}")
+        count = len(case.samples_ns)
+        found.append(f"stopped early after {plural(count, 'sample')}" if count else "not measured")
     elif not case.verified and not metrics.is_timed(case):
         found.append("not verified, so no timing")
     for flag in case.flags:

@@ -256,3 +256,19 @@ def test_large_reports_say_what_they_leave_out(read, document):
     assert "Figures show the 12 fastest strategies; 3 more are in the table." in text
     assert "figures are drawn for the first workloads only" in text
     assert all(f"s{i}" in text for i in range(15))
+
+
+def test_without_any_timing_the_predicted_iteration_is_shown(page_of, document):
+    for case in document["cases"]:
+        case.update(status="partial", summary=None, samples_ns=[], spans=[])
+    document["cases"][0]["status"] = "failed"
+    page = page_of(document)
+    assert "One iteration, predicted" in words_of(page)
+    (label,) = set(re.findall(r'aria-label="(Timelines[^"]*)"', page))
+    assert "optimal measured –, predicted" in label.replace(NBSP, " ") and " wfbp" not in label
+
+
+def test_a_failed_case_shows_no_spans_of_its_own(page_of, document):
+    document["cases"][0]["status"] = "failed"
+    labels = re.findall(r'aria-label="(Timelines[^"]*)"', page_of(document))
+    assert labels and not any("wfbp measured" in label.replace("mg_wfbp", "") for label in labels)

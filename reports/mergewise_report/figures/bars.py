@@ -13,6 +13,10 @@ _LEGEND = (
 )
 
 
+def drawable(rows):
+    return [r for r in rows if metrics.is_timed(r.case)]
+
+
 def legend(rows):
     splits = [metrics.parts(r.case) for r in rows]
     return [(colour, text) for colour, text, shown in _LEGEND if any(map(shown, splits))]

@@ -2,6 +2,7 @@
 """One iteration of every strategy on a common time axis: measured lanes, predicted ones below."""
 
 from mergewise_report.figures import canvas
+from mergewise_report.metrics import is_timed
 from mergewise_report.units import duration, shorten, time_unit
 
 _LEGEND = (
@@ -30,6 +31,10 @@ def draw(rows, size):
     return figure
 
 
+def drawable(rows):
+    return [r for r in rows if end_of(r.case) > 0]
+
+
 def axis_end(rows):
     return canvas.axis_end([end_of(r.case) for r in rows])
 
@@ -43,7 +48,7 @@ def legend(rows):
     found = set()
     for row in rows:
         times = {}
-        for span in row.case.spans + row.case.predicted_spans:
+        for span in spans_of(row.case) + row.case.predicted_spans:
             colour = _look(span, _MEASURED)[0].removesuffix("-2")
             times[colour] = times.get(colour, 0.0) + span.end_ns - span.begin_ns
         least = _VISIBLE * min(end_of(row.case), axis_end(rows))
@@ -51,8 +56,13 @@ def legend(rows):
     return [(colour, text) for colour, text in _LEGEND if colour in found]
 
 
+def spans_of(case):
+    """The measured spans; none without a timing, so that a failed case shows none."""
+    return case.spans if is_timed(case) else ()
+
+
 def end_of(case):
-    return max((s.end_ns for s in case.spans + case.predicted_spans), default=0.0)
+    return max((s.end_ns for s in spans_of(case) + case.predicted_spans), default=0.0)
 
 
 def _strategy(ax, row, y, unit, pixel, size):
@@ -63,7 +73,7 @@ def _strategy(ax, row, y, unit, pixel, size):
     y += _LINE
     ends = []
     for spans, thick, names in (
-        (case.spans, _MEASURED, ("compute", "comm." if size.narrow else "communication")),
+        (spans_of(case), _MEASURED, ("compute", "comm." if size.narrow else "communication")),
         (case.predicted_spans, _PREDICTED, ("predicted", "")),
     ):
         for lane, name in zip(("compute", "communication"), names):
@@ -81,7 +91,7 @@ def _strategy(ax, row, y, unit, pixel, size):
 
 
 def _ends(case, narrow):
-    measured = max((s.end_ns for s in case.spans), default=None)
+    measured = max((s.end_ns for s in spans_of(case)), default=None)
     predicted = max((s.end_ns for s in case.predicted_spans), default=None)
     if narrow:
         return f"{duration(measured)}, pred. {duration(predicted)}"
@@ -136,7 +146,7 @@ def coalesce(found, pixel):
 
 def describe(rows):
     said = [
-        f"{r.name} measured {duration(max((s.end_ns for s in r.case.spans), default=None))}, "
+        f"{r.name} measured {duration(max((s.end_ns for s in spans_of(r.case)), default=None))}, "
         f"predicted {duration(max((s.end_ns for s in r.case.predicted_spans), default=None))}"
         for r in rows
     ]
