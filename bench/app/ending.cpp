@@ -13,8 +13,9 @@ void end_process(ExitCode code) {
 }
 
 bool Ending::speaks_about(const std::string& verdict) const {
-  const bool rank_0_failed = verdict.rfind("rank 0 ", 0) == 0;
-  return !local_launch_ || rank_ == (rank_0_failed ? 1 : 0);
+  if (!local_launch_ || rank_ == 0) return true;
+  const bool about_rank_0 = verdict.rfind("rank 0 ", 0) == 0;
+  return rank_ == 1 && about_rank_0 && verdict.rfind("rank 0 reports", 0) != 0;
 }
 
 void Ending::fail(const std::string& verdict) {

@@ -26,7 +26,7 @@ class Ending {
   /// second caller waits for the first one's exit.
   [[noreturn]] void fail(const std::string& verdict);
 
-  /// True when this rank is the one to print: rank 0, or rank 1 when rank 0 is the one that failed.
+  /// True when this rank is the one to print: rank 0, or rank 1 when rank 0 died or stalled.
   [[nodiscard]] bool speaks_about(const std::string& verdict) const;
 
  private:

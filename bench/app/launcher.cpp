@@ -173,9 +173,9 @@ class Children {
         code = static_cast<ExitCode>(WEXITSTATUS(status));
       }
     }
-    if (killed.empty()) return code.value_or(ExitCode::kOk);
-    // A surviving rank has told who died and where; only when none survived it is for us to say.
-    if (!code) fmt::print(stderr, "mergewise: the local ranks were killed: {}\n", killed);
+    // A rank that ended by itself has told why, also about those that were killed.
+    if (killed.empty() || code) return code.value_or(ExitCode::kOk);
+    fmt::print(stderr, "mergewise: the local ranks were killed: {}\n", killed);
     return ExitCode::kRunFailed;
   }
 

@@ -10,25 +10,29 @@
 
 namespace mergewise {
 
-ResultBook::ResultBook(std::filesystem::path folder, Result base)
-    : folder_(std::move(folder)), result_(std::move(base)) {
+void prepare_output_folder(const std::filesystem::path& folder) {
   std::error_code error;
-  std::filesystem::create_directories(folder_, error);
+  std::filesystem::create_directories(folder, error);
   if (error) {
     throw InputError(
         fmt::format("the output directory {} cannot be made ({}): choose another with --out",
-                    folder_.string(), error.message()));
+                    folder.string(), error.message()));
   }
-  // Found out now, not after an hour of measuring. A probe, since permissions say little to root.
-  const auto probe = folder_ / fmt::format(".mergewise-probe-{}", getpid());
+  // A probe, since permissions say little to root.
+  const auto probe = folder / fmt::format(".mergewise-probe-{}", getpid());
   try {
     write_file(probe, "probe");
   } catch (const BackendError& failure) {
     throw InputError(
         fmt::format("the output directory {} cannot be written to: choose another with --out ({})",
-                    folder_.string(), failure.what()));
+                    folder.string(), failure.what()));
   }
   std::filesystem::remove(probe, error);
+}
+
+ResultBook::ResultBook(std::filesystem::path folder, Result base)
+    : folder_(std::move(folder)), result_(std::move(base)) {
+  prepare_output_folder(folder_);
 }
 
 void ResultBook::write(const Result& result) const {

@@ -2,6 +2,7 @@
 // `mergewise run CONFIG`: decides who this process is, then starts local ranks or runs as one.
 #include "bench/app/commands.hpp"
 #include "bench/app/launcher.hpp"
+#include "bench/app/result_book.hpp"
 #include "bench/app/run_session.hpp"
 #include "bench/app/stop_signals.hpp"
 #include "bench/app/vocabulary.hpp"
@@ -90,7 +91,10 @@ ExitCode run(const Arguments& arguments) {
   // Before anything starts, so that a wrong model or profile is one message and no rank waits for
   // another.
   const auto workloads = load_workloads(config);
-  if (alone && ranks > 1) return launch_local_ranks(ranks, child_arguments(arguments, out));
+  if (alone && ranks > 1) {
+    prepare_output_folder(out);
+    return launch_local_ranks(ranks, child_arguments(arguments, out));
+  }
 
   SessionOptions options{out, arguments.format, std::getenv(kLocalRankVariable) != nullptr};
   // A local rank must not outlive the process that started it.

@@ -198,7 +198,8 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
   plan_strategies(set, config_.strategies);
   add_to_book(set, loaded.all_reduce ? std::nullopt : group.calibration);
 
-  const ContestSettings settings = contest_settings(group, sets_left);
+  ContestSettings settings = contest_settings(group, sets_left);
+  settings.title = fmt::format("{}, {} ranks", workload.name, ranks);
   const ContestResult contest =
       run_contest(control_, replayer.get(), contestants_of(set), settings,
                   [&](const ContestProgress& progress, const ContestResult& so_far) {

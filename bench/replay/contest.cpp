@@ -173,7 +173,7 @@ class Contest {
   }
 
   void measure_compute_alone() {
-    control_.set_phase("compute alone");
+    control_.set_phase(fmt::format("{}, compute alone", settings_.title));
     (void)run_block(alone_, 1);
     result_.compute_alone_ns = run_block(alone_, settings_.block);
   }

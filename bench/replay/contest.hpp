@@ -26,7 +26,8 @@ struct Contestant {
 };
 
 struct ContestSettings {
-  int block = 5;  ///< iterations without a host stop between them
+  std::string title;  ///< of the whole contest, for phases: "resnet50, 4 ranks"
+  int block = 5;      ///< iterations without a host stop between them
   Nanoseconds block_limit_ns =
       0;  ///< blocks are cut so that one lasts at most about this long; 0: no limit
   WarmupRule warmup;

@@ -44,13 +44,16 @@ struct Replayer::SpanEvents {
     }
   }
 
-  [[nodiscard]] std::vector<GroupStamps> stamps() const {
+  // Without copies nothing is packed or unpacked, and no two events stand around nothing.
+  [[nodiscard]] std::vector<GroupStamps> stamps(Buffers buffers) const {
+    const bool copied = buffers == Buffers::kCopy;
     std::vector<GroupStamps> result;
     result.reserve(groups.size());
     for (const OfGroup& group : groups) {
-      result.push_back({group.backward_end->stamp(), group.ready->stamp(), group.begin->stamp(),
-                        group.end->stamp(), group.unpack_begin->stamp(),
-                        group.unpack_end->stamp()});
+      const Stamp ready = (copied ? group.ready : group.backward_end)->stamp();
+      const Stamp unpacked = (copied ? group.unpack_end : group.unpack_begin)->stamp();
+      result.push_back({group.backward_end->stamp(), ready, group.begin->stamp(),
+                        group.end->stamp(), group.unpack_begin->stamp(), unpacked});
     }
     return result;
   }
@@ -124,14 +127,15 @@ void Replayer::enqueue_group(PreparedPlan::PreparedGroup& group, std::size_t ind
     copy_tensors(group, *gradient_buffer_, *merge_buffer_);
     compute_.resume(compute);
   }
-  if (events != nullptr) compute.record(*events->groups[index].ready);
+  if (events != nullptr && buffers_ == Buffers::kCopy) {
+    compute.record(*events->groups[index].ready);
+  }
   compute.record(*group.ready);
 
+  if (on_group_) on_group_(communication, static_cast<std::int64_t>(index));
   communication.wait(*group.ready);
   if (events != nullptr) communication.record(*events->groups[index].begin);
-  if (on_group_) on_group_(communication, static_cast<std::int64_t>(index));
   communicator_.all_reduce(send_buffer() + group.offset, group.count, communication);
-  if (on_group_) on_group_(communication, -1);
   if (events != nullptr) communication.record(*events->groups[index].end);
   communication.record(*group.done);
 }
@@ -142,7 +146,8 @@ void Replayer::enqueue_arrival(PreparedPlan::PreparedGroup& group, std::size_t i
   Stream& compute = *compute_stream_;
   compute.wait(*group.done);
   if (events != nullptr) compute.record(*events->groups[index].unpack_begin);
-  if (buffers_ == Buffers::kCopy) copy_tensors(group, *merge_buffer_, *gradient_buffer_);
+  if (buffers_ == Buffers::kSlice) return;
+  copy_tensors(group, *merge_buffer_, *gradient_buffer_);
   if (events != nullptr) compute.record(*events->groups[index].unpack_end);
 }
 
@@ -159,6 +164,7 @@ void Replayer::enqueue_iteration(PreparedPlan& plan, SpanEvents* events) {
     }
   }
   for (std::size_t i = 0; i < plan.groups.size(); ++i) enqueue_group(plan.groups[i], i, events);
+  if (on_group_) on_group_(*communication_stream_, -1);
   for (std::size_t i = 0; i < plan.groups.size(); ++i) enqueue_arrival(plan.groups[i], i, events);
 }
 
@@ -195,7 +201,8 @@ std::vector<IterationStamps> Replayer::run_with_spans(PreparedPlan& plan, int it
   std::vector<IterationStamps> result;
   Stamp begin = start_->stamp();
   for (std::size_t i = 0; i < events.size(); ++i) {
-    result.push_back({begin, events[i].forward_end->stamp(), ends[i]->stamp(), events[i].stamps()});
+    result.push_back(
+        {begin, events[i].forward_end->stamp(), ends[i]->stamp(), events[i].stamps(buffers_)});
     begin = ends[i]->stamp();
   }
   return result;

@@ -62,9 +62,9 @@ struct PreparedPlan {
 /// calls.
 class Replayer {
  public:
-  /// Called while enqueueing, right before and after each group's collective with the group and
-  /// then -1, so that the caller can mark on the communication stream what is in flight. May be
-  /// empty.
+  /// Called while enqueueing: before the communication stream waits for a group with that group,
+  /// after the last group with -1, so that the caller can mark on that stream what is in flight or
+  /// next. May be empty.
   using GroupHook = std::function<void(Stream& communication, std::int64_t group)>;
 
   /// `tensor_bytes` in ready order, fp32 (multiples of 4). The references must outlive this object.

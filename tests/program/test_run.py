@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run: what it leaves behind, and what it refuses before anything starts."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+
+def load(out: Path) -> dict:
+    return json.loads((out / "result.json").read_text())
+
+
+def test_every_strategy_is_verified_and_measured(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(), "--out", out)
+    assert done.returncode == 0, done.stderr
+    result = load(out)
+    assert result["schema"] == "mergewise/result/1"
+    assert result["complete"] is True
+    assert [case["strategy"] for case in result["cases"]] == ["wfbp", "single", "ddp", "mg_wfbp", "optimal"]
+    for case in result["cases"]:
+        assert case["status"] == "ok"
+        assert case["verified"] is True
+        assert len(case["samples_ns"]) == 10
+        labels = case["breakdown"]["labels_ns"]
+        assert sum(labels.values()) == pytest.approx(case["breakdown"]["iteration_ns"], rel=1e-6)
+        assert case["tax_ns"] is None  # held time cannot show it
+        assert case["profile"] in result["profiles"]
+    assert "optimal" in done.stdout
+    trace = json.loads((out / "trace.json").read_text())
+    assert trace["traceEvents"]
+
+
+def test_the_rendezvous_directory_is_removed(program, make_config, tmp_path):
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    done = program.run("run", make_config(strategies=["single"]), "--out", tmp_path / "out", TMPDIR=str(temporary))
+    assert done.returncode == 0, done.stderr
+    assert list(temporary.iterdir()) == []
+
+
+def test_one_rank_communicates_nothing(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(ranks=[1], strategies=["wfbp", "optimal"]), "--out", out)
+    assert done.returncode == 0, done.stderr
+    for case in load(out)["cases"]:
+        assert case["verified"] is True
+        assert case["predicted_ns"] == pytest.approx(2.7e6)  # forward 1 ms, backward 1.7 ms
+
+
+def test_cases_with_fewer_ranks_use_the_first(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(ranks=[1, 2, 3], strategies=["single"]), "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert [case["ranks"] for case in load(out)["cases"]] == [1, 2, 3]
+    assert all(case["verified"] for case in load(out)["cases"])
+
+
+@pytest.mark.parametrize("tensors", [[(4000, 1.0)], [(0, 1.0)], [(0, 0.5), (400, 0.0), (0, 0.5)], [(4, 0.0)]],
+                         ids=["one tensor", "one empty tensor", "empty tensors", "no time"])
+def test_odd_models_run(program, make_config, tmp_path, tensors):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(tensors=tensors), "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert all(case["verified"] for case in load(out)["cases"])
+
+
+@pytest.mark.parametrize("buffers", ["slice", "copy"])
+def test_gemm_measures_real_work_and_its_tax(program, make_config, tmp_path, buffers):
+    out = tmp_path / "out"
+    config = make_config(workloads=[{"model": "resnet18", "batch": 1, "image_size": 32}], strategies=["ddp"],
+                         compute={"mode": "gemm"}, buffers=buffers, iterations={"block": 2, "max": 2, "target": 0.9})
+    done = program.run("run", config, "--out", out)
+    assert done.returncode == 0, done.stderr
+    case = load(out)["cases"][0]
+    assert case["verified"] is True
+    assert case["tax_ns"] is not None
+    assert (case["breakdown"]["labels_ns"]["pack"] > 0) == (buffers == "copy")
+
+
+def test_an_emulated_link_is_said_and_counted(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    config = make_config(link={"a_us": 2000, "gbps": 1}, strategies=["wfbp", "single"])
+    done = program.run("run", config, "--out", out)
+    assert done.returncode == 0, done.stderr
+    for case in load(out)["cases"]:
+        assert "link_emulated" in case["flags"]
+        groups = len(case["plan"]["groups"])
+        assert case["link"]["collectives"] == groups * len(case["samples_ns"])
+        # The link alone takes this long: a hold that is missing would show.
+        assert min(case["samples_ns"]) >= groups * 2e6
+
+
+def test_the_same_seed_gives_the_same_order(program, make_config, tmp_path):
+    config = make_config()
+    orders = []
+    for out in (tmp_path / "a", tmp_path / "b"):
+        assert program.run("run", config, "--out", out).returncode == 0
+        orders.append(load(out)["order"])
+    assert orders[0] == orders[1]
+
+
+def test_a_budget_ends_the_run_in_time_and_says_so(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    config = make_config(iterations={"block": 2, "max": 100000, "target": 1e-9}, budget="3s")
+    done = program.run("run", config, "--out", out, timeout=60)
+    stopped = {case["stopped"] for case in load(out)["cases"]}
+    assert stopped == {"budget"}
+    assert done.returncode in (0, 3)  # 3 when a strategy got no turn at all on a slow machine
+
+
+def test_a_profile_is_a_workload_with_its_own_costs(program, tmp_path, make_config):
+    profile = {"schema": "mergewise/profile/1", "name": "given", "forward_ns": 1000000,
+               "tensors": [{"name": "a", "bytes": 400, "backward_ns": 500000}],
+               "all_reduce": {"model": "linear", "a_ns": 123456, "b_ns_per_byte": 1}}
+    (tmp_path / "given.json").write_text(json.dumps(profile))
+    out = tmp_path / "out"
+    done = program.run("run", make_config(workloads=[{"profile": "given.json"}], strategies=["single"]), "--out", out)
+    assert done.returncode == 0, done.stderr
+    result = load(out)
+    assert result["cases"][0]["predicted_ns"] == pytest.approx(1500000 + 123456 + 400)
+    assert result["calibrations"] == []
+
+
+@pytest.mark.parametrize(("changes", "says"), [
+    ({"strategies": ["mgwfbp"]}, "mg_wfbp"),
+    ({"ranks": [0]}, "0"),
+    ({"workloads": [{"model": "resnet50"}]}, "batch"),
+    ({"workloads": [{"file": "absent.yaml"}]}, "absent.yaml"),
+    ({"collective": "nccl"}, "gloo"),
+    ({"extra": 1}, "extra"),
+    ({"compute": {"mode": "gemm"}}, "times"),
+])
+def test_bad_input_is_one_message_exit_2_and_nothing_written(program, make_config, tmp_path, changes, says):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(**changes), "--out", out)
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert says in done.stderr
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("text", ["a: [", "a: 1\na: 2\n", "x: y\n" * 300000, ""],
+                         ids=["syntax", "duplicate key", "over 1 MiB", "empty"])
+def test_a_file_that_is_no_config_is_refused(program, tmp_path, text):
+    config = tmp_path / "config.yaml"
+    config.write_text(text)
+    done = program.run("run", config, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "config.yaml" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_model_without_tensors_is_refused(program, make_config, tmp_path):
+    config = make_config()
+    (tmp_path / "small.model.yaml").write_text(
+        "{schema: mergewise/model/1, name: none, batch: 1, forward_ms: 1, tensors: []}")
+    done = program.run("run", config, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "tensor" in done.stderr
+
+
+def test_an_output_directory_that_cannot_be_made_is_named(program, make_config, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    done = program.run("run", make_config(), "--out", tmp_path / "file/out")
+    assert done.returncode == 2
+    assert str(tmp_path / "file/out") in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.fixture
+def small_disk():
+    """A file system of 64 KiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        if os.system(f"mount -t tmpfs -o size=64k none {folder} 2>/dev/null") != 0:
+            pytest.skip("mounting a small file system needs root")
+        yield Path(folder)
+        os.system(f"umount -l {folder}")
+
+
+def test_a_full_disk_is_named(program, make_config, small_disk):
+    (small_disk / "filler").write_bytes(b"x" * 60000)
+    done = program.run("run", make_config(), "--out", small_disk / "out")
+    assert done.returncode in (2, 3)
+    assert str(small_disk) in done.stderr
+    assert "space" in done.stderr
+
+
+def test_more_ranks_than_there_are_is_refused(program, make_config, tmp_path):
+    done = program.run("run", make_config(ranks=[4]), "--ranks", 2, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "4 ranks" in done.stderr
+
+
+def test_ranks_under_a_launcher_is_refused(program, make_config, tmp_path):
+    done = program.run("run", make_config(), "--ranks", 2, "--out", tmp_path / "out",
+                       RANK="0", WORLD_SIZE="2", LOCAL_RANK="0")
+    assert done.returncode == 2
+    assert "--ranks" in done.stderr
