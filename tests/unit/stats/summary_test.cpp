@@ -108,13 +108,14 @@ TEST(BootstrapMedian, IsWiderWhenNeighboursAreAlike) {
 TEST(BootstrapMedian, CoversTheMedianAsOftenAsItSays) {
   int covered = 0;
   SplitMix64 random(11);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 100; ++round) {
     std::vector<double> samples;
     for (int i = 0; i < 40; ++i) samples.push_back(static_cast<double>(random.below(1'000'001)));
-    const Interval interval = bootstrap_median(samples, 1, static_cast<std::uint64_t>(round));
+    const Interval interval =
+        bootstrap_median(samples, 1, static_cast<std::uint64_t>(round), 0.95, 200);
     if (interval.low <= 500'000 && 500'000 <= interval.high) ++covered;
   }
-  EXPECT_GE(covered, 180);
+  EXPECT_GE(covered, 90);
 }
 
 TEST(Summary, HoldsAllItsParts) {
