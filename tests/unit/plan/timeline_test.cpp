@@ -13,9 +13,9 @@ bool operator==(const Span& a, const Span& b) {
   return a.lane == b.lane && a.activity == b.activity && a.index == b.index && a.begin == b.begin &&
          a.end == b.end;
 }
-void PrintTo(const Span& span, std::ostream* out) {
-  *out << name_of(span.activity) << ' ' << span.index << " [" << span.begin << ", " << span.end
-       << ')';
+std::ostream& operator<<(std::ostream& out, const Span& span) {
+  return out << name_of(span.activity) << ' ' << span.index << " [" << span.begin << ", "
+             << span.end << ')';
 }
 
 namespace {

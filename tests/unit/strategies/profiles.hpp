@@ -57,7 +57,7 @@ class Random {
       Tensor tensor{4 * integer(1, largest), static_cast<Nanoseconds>(integer(1, 4 * largest))};
       if (shape.zero_times && one_in(2)) tensor.backward = 0;
       if (shape.empty_tensors && one_in(3)) tensor.bytes = 0;
-      tensor.bytes = 4 * static_cast<Bytes>(static_cast<double>(tensor.bytes / 4) * shape.scale);
+      tensor.bytes = 4 * static_cast<Bytes>(static_cast<double>(tensor.bytes) / 4 * shape.scale);
       tensor.backward *= shape.scale;
       made.push_back(tensor);
     }
