@@ -13,7 +13,6 @@ _LEGEND = (
     ("wait", "wait for the last rank"),
 )
 _MEASURED, _PREDICTED, _LINE, _SPACE = 15, 8, 24, 14
-_STEP = _LINE + 2 * _MEASURED + 2 * _PREDICTED + 8 + _SPACE
 # Spans narrower than this many pixels are drawn together with their neighbours.
 _FINEST = 0.35
 _VISIBLE = 0.001  # of an iteration
@@ -23,12 +22,29 @@ def draw(rows, size):
     largest = axis_end(rows)
     unit = time_unit(largest)
     left, right = (62, 12) if size.narrow else (96, 16)
-    height = _STEP * len(rows) + 26
+    bands = _bands(rows, size)
+    step = _LINE + sum(2 * thick + 6 for _, thick, _ in bands) + _SPACE - 4
+    height = step * len(rows) + 26
     figure, ax = canvas.row_axes(size, height, left, right, 0, 26, largest, unit)
     pixel = largest / (size.width - left - right)
     for index, row in enumerate(rows):
-        _strategy(ax, row, _STEP * index, unit, pixel, size)
+        canvas.within(ax, 0, step * index + 13, _title(row, size), weight="bold")
+        ends = _ends(row.case, size.narrow)
+        canvas.within(ax, 1, step * index + 13, ends, "right", "muted", size=11)
+        _strategy(ax, row.case, step * index + _LINE, bands, unit, pixel)
     return figure
+
+
+def _bands(rows, size):
+    """(spans of a case, height, names) of the lanes; without measured spans only the predicted."""
+    lanes = ("compute", "comm." if size.narrow else "communication")
+    if not any(spans_of(r.case) for r in rows):
+        return [(predicted_of, _MEASURED, lanes)]
+    return [(spans_of, _MEASURED, lanes), (predicted_of, _PREDICTED, ("predicted", ""))]
+
+
+def _title(row, size):
+    return shorten(row.name, 20 if size.narrow else 60)
 
 
 def drawable(rows):
@@ -61,21 +77,17 @@ def spans_of(case):
     return case.spans if is_timed(case) else ()
 
 
+def predicted_of(case):
+    return case.predicted_spans
+
+
 def end_of(case):
     return max((s.end_ns for s in spans_of(case) + case.predicted_spans), default=0.0)
 
 
-def _strategy(ax, row, y, unit, pixel, size):
-    case = row.case
-    line = y + 13
-    canvas.within(ax, 0, line, shorten(row.name, 20 if size.narrow else 60), weight="bold")
-    canvas.within(ax, 1, line, _ends(case, size.narrow), "right", "muted", size=11)
-    y += _LINE
-    ends = []
-    for spans, thick, names in (
-        (spans_of(case), _MEASURED, ("compute", "comm." if size.narrow else "communication")),
-        (case.predicted_spans, _PREDICTED, ("predicted", "")),
-    ):
+def _strategy(ax, case, y, bands, unit, pixel):
+    for spans_in, thick, names in bands:
+        spans = spans_in(case)
         for lane, name in zip(("compute", "communication"), names):
             middle = y + (thick / 2 if name != "predicted" else thick + 1)
             if name:
@@ -85,9 +97,8 @@ def _strategy(ax, row, y, unit, pixel, size):
             y += thick + 2
         end = max((s.end_ns for s in spans), default=0.0) / unit[1]
         if 0 < end <= ax.get_xlim()[1] * 1.0001:
-            ends.append((end, y - 2 * thick - 4, end, y - 2))
+            canvas.strokes(ax, [(end, y - 2 * thick - 4, end, y - 2)], "ink", 1.2)
         y += 2
-    canvas.strokes(ax, ends, "ink", 1.2)
 
 
 def _ends(case, narrow):
