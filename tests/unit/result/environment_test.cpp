@@ -11,6 +11,7 @@
 #include <sched.h>
 
 #include <cstdlib>
+#include <fstream>
 
 namespace mergewise {
 namespace {
@@ -98,8 +99,15 @@ TEST(AllowedProcessors, FollowsTheAffinity) {
 
 TEST(Environment, HasTheDocumentedKeys) {
   const json environment = capture_environment();
-  for (const char* key : {"mergewise", "host", "processor", "memory", "cgroup", "settings"}) {
-    EXPECT_TRUE(environment.contains(key)) << key;
+  std::ifstream file(MERGEWISE_SOURCE_DIR "/docs/schema/result.schema.json");
+  const json schema = json::parse(file)["$defs"]["environment"];
+  for (const auto& part : schema["properties"].items()) {
+    ASSERT_TRUE(environment.contains(part.key())) << part.key();
+    if (!part.value().contains("required")) continue;
+    for (const json& key : part.value()["required"]) {
+      EXPECT_TRUE(environment[part.key()].contains(key.get<std::string>())) << key;
+    }
+    EXPECT_EQ(environment[part.key()].size(), part.value()["required"].size()) << part.key();
   }
   EXPECT_TRUE(environment["mergewise"]["version"].is_string());
   EXPECT_EQ(environment["processor"]["allowed"], allowed_processors());

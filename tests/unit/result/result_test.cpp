@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <limits>
+#include <regex>
 #include <set>
+#include <string>
 
 namespace mergewise {
 namespace {
@@ -70,11 +74,42 @@ std::set<std::string> keys(const json& object) {
   return names;
 }
 
+std::string source_text(const std::string& name) {
+  std::ifstream file(std::string(MERGEWISE_SOURCE_DIR) + "/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+json result_schema() { return json::parse(source_text("docs/schema/result.schema.json")); }
+
+// What the schema calls `name` requires, which is all of its keys but those a plan may leave out.
+std::set<std::string> documented_keys(const std::string& name) {
+  return result_schema()["$defs"][name]["required"].get<std::set<std::string>>();
+}
+
+// All names of keys anywhere in a schema.
+void collect_keys(const json& schema, std::set<std::string>& names) {
+  if (schema.is_object() && schema.contains("properties") && schema["properties"].is_object()) {
+    for (const auto& item : schema["properties"].items()) names.insert(item.key());
+  }
+  for (const json& part : schema) {
+    if (part.is_structured()) collect_keys(part, names);
+  }
+}
+
+TEST(ResultSchema, HasNoKeyThatTheDocumentDoesNotExplain) {
+  const std::string text = source_text("docs/result.md");
+  std::set<std::string> names;
+  collect_keys(result_schema(), names);
+  EXPECT_GT(names.size(), 80U);
+  for (const std::string& name : names) {
+    const std::regex word("(^|[^a-z_])" + name + "([^a-z_]|$)");
+    EXPECT_TRUE(std::regex_search(text, word)) << "docs/result.md lacks " << name;
+  }
+}
+
 TEST(Result, HasTheDocumentedKeys) {
   const json document = to_json(sample_result());
-  EXPECT_EQ(keys(document), (std::set<std::string>{"schema", "name", "started", "seed", "simulated",
-                                                   "complete", "environment", "config", "profiles",
-                                                   "calibrations", "order", "cases"}));
+  EXPECT_EQ(keys(document), result_schema()["required"].get<std::set<std::string>>());
   EXPECT_EQ(document["schema"], "mergewise/result/1");
   EXPECT_EQ(document["started"], "2026-01-02T03:04:05Z");
   EXPECT_EQ(document["seed"], 7);
@@ -84,32 +119,11 @@ TEST(Result, HasTheDocumentedKeys) {
 
 TEST(Result, CaseHasTheDocumentedKeys) {
   const json one = to_json(sample_result())["cases"][0];
-  EXPECT_EQ(keys(one), (std::set<std::string>{"workload",
-                                              "strategy",
-                                              "options",
-                                              "compressor",
-                                              "ranks",
-                                              "status",
-                                              "reason",
-                                              "verified",
-                                              "plan",
-                                              "profile",
-                                              "samples_ns",
-                                              "warmup_ns",
-                                              "summary",
-                                              "stopped",
-                                              "predicted_ns",
-                                              "optimal_ns",
-                                              "gap",
-                                              "prediction_error",
-                                              "compute_alone_ns",
-                                              "communication_cost_ns",
-                                              "tax_ns",
-                                              "breakdown",
-                                              "link",
-                                              "spans",
-                                              "predicted_spans",
-                                              "flags"}));
+  EXPECT_EQ(keys(one), documented_keys("case"));
+  EXPECT_EQ(keys(one["workload"]), documented_keys("workload"));
+  EXPECT_EQ(keys(one["link"]), documented_keys("link"));
+  EXPECT_EQ(keys(one["spans"][0]), documented_keys("span"));
+  EXPECT_EQ(keys(one["predicted_spans"][0]), documented_keys("span"));
   EXPECT_EQ(one["options"], (json{{"cap_bytes", 1024}}));
   EXPECT_EQ(one["status"], "ok");
   EXPECT_EQ(one["link"],
@@ -193,9 +207,7 @@ TEST(Result, SummaryAndBreakdownKeepTheirUnits) {
   const json one = to_json(sample_result())["cases"][0];
   EXPECT_EQ(one["summary"]["count"], 3);
   EXPECT_EQ(one["summary"]["median_ns"], 1000.0);
-  EXPECT_EQ(keys(one["summary"]),
-            (std::set<std::string>{"count", "median_ns", "low_ns", "high_ns", "confidence",
-                                   "mean_ns", "min_ns", "p95_ns", "p99_ns"}));
+  EXPECT_EQ(keys(one["summary"]), documented_keys("summary"));
   EXPECT_EQ(one["breakdown"], (json{{"iteration_ns", 1000.0},
                                     {"labels_ns", {{"compute", 600.0}, {"idle", 400.0}}},
                                     {"busy_ns", 500.0},
@@ -212,9 +224,11 @@ TEST(Result, CalibrationShowsPointsAndFit) {
       calibration["points"][0],
       (json{
           {"bytes", 8}, {"ns", 100.0}, {"low_ns", 90.0}, {"high_ns", 120.0}, {"repetitions", 20}}));
-  EXPECT_EQ(keys(calibration["fit"]),
-            (std::set<std::string>{"a_ns", "b_ns_per_byte", "r_squared", "largest_error",
-                                   "negative_intercept", "gigabits_per_s"}));
+  EXPECT_EQ(keys(calibration), documented_keys("calibration"));
+  const json schema = result_schema()["$defs"]["calibration"]["properties"];
+  EXPECT_EQ(keys(calibration["fit"]), schema["fit"]["required"].get<std::set<std::string>>());
+  EXPECT_EQ(keys(calibration["points"][0]),
+            schema["points"]["items"]["required"].get<std::set<std::string>>());
   EXPECT_EQ(calibration["used_line"], true);
 }
 
