@@ -79,9 +79,9 @@ Options resolve(std::span<const OptionSpec> specs, const Options& given) {
   Options resolved;
   for (const OptionSpec& spec : specs) resolved.set(spec.name, spec.default_value);
   for (const auto& [name, value] : given.values()) {
-    const auto spec = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec& candidate) {
-      return candidate.name == name;
-    });
+    const auto spec = std::find_if(
+        specs.begin(), specs.end(),
+        [&wanted = name](const OptionSpec& candidate) { return candidate.name == wanted; });
     if (spec == specs.end()) {
       std::vector<std::string> names;
       for (const OptionSpec& candidate : specs) names.push_back(candidate.name);
