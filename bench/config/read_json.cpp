@@ -75,7 +75,6 @@ class Input {
     return before;
   }
   friend bool operator==(const Input& a, const Input& b) { return a.at_ == b.at_; }
-  friend bool operator!=(const Input& a, const Input& b) { return a.at_ != b.at_; }
 
  private:
   const char* at_;

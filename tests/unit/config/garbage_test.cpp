@@ -11,6 +11,7 @@ namespace mergewise {
 namespace {
 
 using testing::kComplete;
+using std::string_literals::operator""s;  // keeps the zero byte
 using ::testing::MatchesRegex;
 using testing::run_config_of;
 
@@ -43,14 +44,13 @@ TEST_P(Garbage, EveryTruncation) {
 }
 
 TEST_P(Garbage, EveryByteReplacedByAMeaningfulOne) {
-  const std::string meaningful(
+  const std::string meaningful =
       "\0\x04\t\n\r !\"#%&'*,-.:<=>?@[\\]`{|}~\x7f\x80\xc3\xff"
-      "0e",
-      38);
+      "0e"s;
   for (std::size_t at = 0; at < GetParam().size(); ++at) {
     std::string text = GetParam();
-    for (const char c : meaningful) {
-      text[at] = c;
+    for (std::size_t i = at % 3; i < meaningful.size(); i += 3) {  // a third of them each
+      text[at] = meaningful[i];
       ASSERT_NO_THROW(expect_read_or_refused(text, "garbage")) << text;
     }
   }
@@ -59,7 +59,7 @@ TEST_P(Garbage, EveryByteReplacedByAMeaningfulOne) {
 TEST_P(Garbage, RandomEdits) {
   std::mt19937 random(1);
   const std::string& valid = GetParam();
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 2000; ++round) {
     std::string text = valid;
     const int edits = 1 + static_cast<int>(random() % 8);
     for (int edit = 0; edit < edits; ++edit) {
@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Garbage, ::testing::Values(kComplete, kJson),
 TEST(Garbage, RandomSyntax) {
   const std::string alphabet = "{}[]:,-?&*!|>'\"%@`#~ \n\n  ab1.";
   std::mt19937 random(2);
-  for (int round = 0; round < 20'000; ++round) {
+  for (int round = 0; round < 8000; ++round) {
     std::string text;
     const std::size_t length = random() % 40;
     for (std::size_t i = 0; i < length; ++i) text += alphabet[random() % alphabet.size()];

@@ -7,6 +7,7 @@
 namespace mergewise {
 namespace {
 
+using std::string_literals::operator""s;  // keeps the zero byte
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
@@ -116,7 +117,7 @@ TEST(Yaml, RefusesAFileThatEndsTooEarly) {
 }
 
 TEST(Yaml, RefusesWhatIsNotText) {
-  expect_refused(std::string("a: 1\nb: x\0y\n", 12), "2:5", "byte 0x00 is not text");
+  expect_refused("a: 1\nb: x\0y\n"s, "2:5", "byte 0x00 is not text");
   expect_refused("a: \x04\n", "1:4", "byte 0x04 is not text");
   expect_refused("a: caf\xe9\n", "1:7", "byte 0xe9 is not text, expected UTF-8");
   expect_refused(
