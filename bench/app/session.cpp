@@ -149,7 +149,7 @@ CaseSet Session::describe_set(const Workload& workload, int ranks, const std::st
 
 // Communicating occupies a processor while it runs, and so does real compute; held time does not.
 bool Session::oversubscribed(int ranks) const {
-  const int threads_per_rank = timed_ ? 1 : 2;
+  const int threads_per_rank = 1 + (timed_ ? 0 : gemm_threads());
   return std::min(ranks, local_ranks_) * threads_per_rank > allowed_processors();
 }
 
