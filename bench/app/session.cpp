@@ -226,8 +226,12 @@ ContestSettings Session::contest_settings(const RankGroup& group, std::size_t se
       std::min(settings.stopping.min_iterations, config_.iterations.max);
   settings.seed = config_.seed;
   if (config_.budget_ns > 0) {
-    const double left = config_.budget_ns - static_cast<double>(now() - begin_);
-    settings.finish_by = now() + static_cast<Stamp>(left / static_cast<double>(sets_left));
+    const double left =
+        (config_.budget_ns - static_cast<double>(now() - begin_)) / static_cast<double>(sets_left);
+    settings.finish_by = now() + static_cast<Stamp>(left);
+    // So that warming everybody up, with up to six blocks each, takes at most half of it.
+    const double blocks = 12.0 * static_cast<double>(config_.strategies.size());
+    settings.block_limit_ns = std::min(settings.block_limit_ns, std::max(left, 0.0) / blocks);
   }
   settings.stop_requested = stop_requested;
   if (group.link) {

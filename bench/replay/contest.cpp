@@ -14,6 +14,9 @@
 namespace mergewise {
 namespace {
 
+// The first one starts from a barrier and is left out.
+constexpr int kSpanIterations = 4;
+
 // splitmix64: a few lines that shuffle alike on every machine, which std distributions do not
 // promise.
 std::uint64_t next_random(std::uint64_t& state) {
@@ -47,20 +50,36 @@ class Contest {
   ContestResult run() {
     compare_hashes();
     prepare();
-    for (std::size_t i = 0; i < contestants_.size() && may_go_on(); ++i) verify(i);
-    if (may_go_on()) measure_compute_alone();
-    for (std::size_t i = 0; i < contestants_.size() && may_go_on(); ++i) warm_up(i);
+    for (std::size_t i = 0; i < contestants_.size() && !result_.interrupted; ++i) verify(i);
+    if (!result_.interrupted) measure_compute_alone();
+    for (std::size_t i = 0; i < contestants_.size() && !result_.interrupted; ++i) warm_up(i);
     measure();
     for (std::size_t i = 0; i < contestants_.size() && !result_.interrupted; ++i) record_spans(i);
     return std::move(result_);
   }
 
  private:
+  // Everybody's bytes; each message also carries the wish to stop and, from rank 0, what is left of
+  // the budget, so that all ranks decide alike.
+  std::vector<std::string> exchange(const std::string& mine) {
+    const bool stop = settings_.stop_requested && settings_.stop_requested();
+    const double left =
+        settings_.finish_by == 0 ? 1e18 : static_cast<double>(settings_.finish_by - now());
+    auto all = control_.all_gather(to_bytes(std::vector<double>{stop ? 1.0 : 0.0, left}) + mine);
+    constexpr std::size_t kHeader = 2 * sizeof(double);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      const auto header = from_bytes<double>(all[rank].substr(0, kHeader));
+      if (header[0] > 0) result_.interrupted = true;
+      if (rank == 0) remaining_ = header[1];
+      all[rank].erase(0, kHeader);
+    }
+    return all;
+  }
+
   // What a block gave: per iteration the maximum over ranks.
   std::vector<Nanoseconds> run_block(PreparedPlan& plan, int iterations) {
     control_.barrier();
-    std::vector<double> mine{settings_.stop_requested && settings_.stop_requested() ? 1.0 : 0.0,
-                             remaining()};
+    std::vector<double> mine;
     if (replayer_ != nullptr) {
       replayer_->run(plan, iterations, stamps_);
       for (std::size_t i = 1; i < stamps_.size(); ++i) {
@@ -68,40 +87,42 @@ class Contest {
       }
     }
     std::vector<Nanoseconds> longest(static_cast<std::size_t>(iterations), 0.0);
-    const auto all = control_.all_gather(to_bytes(mine));
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      const auto values = from_bytes<double>(all[rank]);
-      if (values[0] > 0) result_.interrupted = true;
-      if (rank == 0) remaining_ = values[1];
-      for (std::size_t i = 2; i < values.size(); ++i) {
-        longest[i - 2] = std::max(longest[i - 2], values[i]);
-      }
+    for (const std::string& bytes : exchange(to_bytes(mine))) {
+      const auto values = from_bytes<double>(bytes);
+      for (std::size_t i = 0; i < values.size(); ++i) longest[i] = std::max(longest[i], values[i]);
     }
     return longest;
   }
 
-  // On this rank's clock; only rank 0's answer counts.
-  [[nodiscard]] double remaining() const {
-    return settings_.finish_by == 0 ? 1e18 : static_cast<double>(settings_.finish_by - now());
-  }
-
-  [[nodiscard]] bool may_go_on() const { return !result_.interrupted && !result_.out_of_budget; }
-
+  // Blocks are cut to the limit; two iterations are the least that still has one without a barrier
+  // before it.
   [[nodiscard]] int block_for(std::size_t i) const {
     if (settings_.block_limit_ns <= 0 || estimates_[i] <= 0) return settings_.block;
     const double fitting = settings_.block_limit_ns / estimates_[i];
-    return std::clamp(static_cast<int>(std::min(fitting, 1e6)), 1, settings_.block);
+    return std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, settings_.block),
+                      settings_.block);
   }
 
   [[nodiscard]] Nanoseconds block_time(std::size_t i) const { return estimates_[i] * block_for(i); }
 
-  // The span passes of everybody that is in the race must still fit after the next block of
-  // contestant i.
-  bool fits_budget(std::size_t i) {
-    Nanoseconds needed = block_time(i);
-    for (std::size_t j = 0; j < contestants_.size(); ++j) needed += block_time(j);
-    if (remaining_ < needed) result_.out_of_budget = true;
-    return !result_.out_of_budget;
+  [[nodiscard]] Nanoseconds span_time(std::size_t i) const {
+    return estimates_[i] * kSpanIterations;
+  }
+
+  // What must stay in the budget: everybody's span pass, and a first block of those that have none.
+  [[nodiscard]] Nanoseconds reserve() const {
+    Nanoseconds total = 0;
+    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+      total += span_time(i);
+      if (result_.contestants[i].samples_ns.empty()) total += block_time(i);
+    }
+    return total;
+  }
+
+  // Another block of contestant i fits the budget; a first one is what the reserve is for.
+  [[nodiscard]] bool affordable(std::size_t i) const {
+    const bool first = result_.contestants[i].samples_ns.empty();
+    return remaining_ >= block_time(i) + (first ? 0 : reserve());
   }
 
   void report(std::size_t i, const char* phase, Nanoseconds time_left) {
@@ -153,19 +174,17 @@ class Contest {
         failure = error.what();
       }
     }
-    const std::string mine = to_bytes(std::vector<double>{
-        static_cast<double>(now() - begin), remaining(), failure.empty() ? 0.0 : 1.0});
-    const auto all = control_.all_gather(mine + failure);
+    const std::vector<double> numbers{static_cast<double>(now() - begin),
+                                      failure.empty() ? 0.0 : 1.0};
+    const std::size_t size = numbers.size() * sizeof(double);
     ContestantResult& result = result_.contestants[i];
     result.verified = true;
-    for (std::size_t rank = 0; rank < all.size(); ++rank) {
-      constexpr std::size_t kNumbers = 3 * sizeof(double);
-      const auto values = from_bytes<double>(all[rank].substr(0, kNumbers));
-      estimates_[i] = std::max(estimates_[i], values[0]);
-      if (rank == 0) remaining_ = values[1];
-      if (values[2] > 0 && result.verified) {
+    for (const std::string& bytes : exchange(to_bytes(numbers) + failure)) {
+      const auto theirs = from_bytes<double>(bytes.substr(0, size));
+      estimates_[i] = std::max(estimates_[i], theirs[0]);
+      if (theirs[1] > 0 && result.verified) {
         result.verified = false;
-        result.failure = all[rank].substr(kNumbers);
+        result.failure = bytes.substr(size);
       }
     }
     if (!result.verified) estimates_[i] = 0;  // takes no further part
@@ -184,7 +203,8 @@ class Contest {
     set_phase(i, "warming up");
     std::vector<double> medians;
     Warmup verdict = Warmup::kGoOn;
-    while (verdict == Warmup::kGoOn && !result_.interrupted && fits_budget(i)) {
+    while (verdict == Warmup::kGoOn && !result_.interrupted &&
+           remaining_ >= block_time(i) + reserve()) {
       const auto block = run_block(plans_[i], block_for(i));
       result.warmup_ns.insert(result.warmup_ns.end(), block.begin(), block.end());
       medians.push_back(median(block));
@@ -201,21 +221,22 @@ class Contest {
     for (std::size_t i = 0; i < contestants_.size(); ++i) {
       if (result_.contestants[i].verified) active.push_back(i);
     }
-    while (!active.empty() && may_go_on()) {
+    while (!active.empty() && !result_.interrupted) {
       shuffle(active, random_);
       for (const std::size_t i : active) {
-        if (!may_go_on() || !fits_budget(i)) break;
-        measure_block(i);
+        if (result_.interrupted) break;
+        if (affordable(i)) {
+          measure_block(i);
+        } else {
+          result_.contestants[i].stopped = "budget";
+          result_.out_of_budget = true;
+        }
       }
       std::erase_if(active, [&](std::size_t i) { return !result_.contestants[i].stopped.empty(); });
       // The shuffled order must not depend on what earlier rounds left behind.
       std::sort(active.begin(), active.end());
     }
-    for (const std::size_t i : active) {
-      if (result_.contestants[i].stopped.empty()) {
-        result_.contestants[i].stopped = result_.interrupted ? "signal" : "budget";
-      }
-    }
+    for (const std::size_t i : active) result_.contestants[i].stopped = "signal";
   }
 
   void measure_block(std::size_t i) {
@@ -255,17 +276,16 @@ class Contest {
 
   void record_spans(std::size_t i) {
     ContestantResult& result = result_.contestants[i];
-    if (result.samples_ns.empty()) return;
+    if (result.samples_ns.empty() || remaining_ < span_time(i)) return;
     set_phase(i, "recording spans");
     RankStamps mine{control_.rank(), control_.sample_clock(), {}, {}};
     control_.barrier();
     if (replayer_ != nullptr) {
-      mine.iterations = replayer_->run_with_spans(plans_[i], std::max(2, block_for(i)));
+      mine.iterations = replayer_->run_with_spans(plans_[i], kSpanIterations);
     }
     mine.after = control_.sample_clock();
-    const auto all = control_.all_gather(replayer_ != nullptr ? encode(mine) : std::string());
     std::vector<RankStamps> ranks;
-    for (const std::string& bytes : all) {
+    for (const std::string& bytes : exchange(replayer_ != nullptr ? encode(mine) : std::string())) {
       if (!bytes.empty()) ranks.push_back(decode(bytes));
     }
     SpanSummary summary = summarize_spans(ranks);
