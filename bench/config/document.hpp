@@ -27,8 +27,8 @@ struct Place {
 using NodeList = std::vector<Node>;
 using NodeMap = std::vector<std::pair<Node, Node>>;
 
-/// Everything that one file holds. Deques, since nodes point at their elements; a value costs 40
-/// bytes and its text, so that a profile of a million tensors stays in memory easily.
+/// Everything that one file holds; each a deque, since nodes point at the elements; a value costs
+/// 40 bytes and its text, so that a profile of a million tensors stays in memory easily.
 struct Document : std::enable_shared_from_this<Document> {
   std::string name;  ///< the file's, for messages
   std::deque<Node::Data> values;

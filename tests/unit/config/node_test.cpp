@@ -142,13 +142,13 @@ TEST(NodeMap, KeepsFileOrder) {
 }
 
 TEST(NodeMap, RefusesOtherKeysAtTheirPlace) {
-  const Node map = yaml("block: 5\ntargt: 0.02\n");
-  map.allow_keys({"block", "targt"});
+  const Node map = yaml("block: 5\ntargets: 0.02\n");
+  map.allow_keys({"block", "targets"});
   expect_input_error(
       [&] {
         map.allow_keys({"block", "max", "target"});
       },
-      "f.yaml:2:1: ", "unknown key 'targt', did you mean 'target'? Valid: block, max, target");
+      "f.yaml:2:1: ", "unknown key 'targets', did you mean 'target'? Valid: block, max, target");
 }
 
 TEST(NodeError, ShowsALongTextInPart) {
