@@ -51,6 +51,14 @@ sanitized() {
   done
 }
 
+# python PART FOLDER...: pytest in these folders.
+python() {
+  local part=$1
+  shift
+  PATH="$PWD/.venv/bin:$PATH" run "$part" '(passed|failed|error).* in ' \
+    .venv/bin/python -m pytest -q --import-mode=importlib "$@"
+}
+
 release_part() {
   if ci/build.sh release; then
     run release '% tests passed' ctest --preset release -j "$jobs"
@@ -58,11 +66,15 @@ release_part() {
     report release 1 "FAILED: the build"
   fi
 }
-asan_part() { sanitized asan "${asan[@]}"; }
+# The program's own tests once more, with the sanitized program.
+asan_part() {
+  sanitized asan "${asan[@]}"
+  MERGEWISE_PROGRAM=$PWD/build/asan/bin/mergewise python asan tests/program
+}
 tsan_part() { sanitized tsan "${tsan[@]}"; }
 python_part() {
-  PATH="$PWD/.venv/bin:$PATH" run python '(passed|failed|error).* in ' \
-    .venv/bin/python -m pytest -q --import-mode=importlib reports/tests tests/browser ci/tests
+  ci/build.sh release mergewise || report python 1 "FAILED: the build"
+  python python reports/tests tests/browser tests/program ci/tests
 }
 
 parts=("$@")
