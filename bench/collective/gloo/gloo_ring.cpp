@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collective/gloo/gloo_ring.hpp"
 
+#include "bench/collective/gloo/pipe_signal_guard.hpp"
 #include "bench/core/error.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,7 @@ GlooRing::GlooRing(ControlPlane& control, int ranks, Nanoseconds deadline_ns)
   if (ranks_ < 2) return;
   const std::string address = control.local_address();
   transport_ = fmt::format("tcp on {}", address);
+  const detail::PipeSignalGuard guard;  // Also for the thread of Gloo's device.
   int peer = rank_;
   try {
     auto context = std::make_shared<MeshContext>(rank_, ranks_, make_device(address),
@@ -94,6 +96,7 @@ GlooRing::~GlooRing() = default;
 
 void GlooRing::all_reduce(float* data, std::size_t count) {
   if (count == 0 || context_ == nullptr) return;
+  const detail::PipeSignalGuard guard;
   try {
     gloo::AllreduceOptions options(context_);
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);

@@ -137,15 +137,22 @@ TEST_F(Meeting, RemovesOnlyItsOwnFile) {
 TEST_F(Meeting, StrangersDoNotDisturb) {
   const int port = free_port();
   rendezvous_ = {Rendezvous::Kind::kTcp, "", "127.0.0.1", port};
+  std::promise<void> strangers_came;
+  const auto came = strangers_came.get_future().share();
+  std::promise<void> met;
   run_threads(4, [&](int rank) {
-    if (rank < 3) return connect(rank, 3)->barrier();
-    std::string reason;
-    Descriptor silent;
-    while (!silent) silent = detail::connect_to(loopback(port), nullptr, 1e9, reason);
-    const Descriptor talker = detail::connect_to(loopback(port), nullptr, 1e9, reason);
-    if (talker) {
+    if (rank == 3) {
+      std::string reason;
+      Descriptor silent;
+      while (!silent) silent = detail::connect_to(loopback(port), nullptr, 1e9, reason);
+      const Descriptor talker = detail::connect_to(loopback(port), nullptr, 1e9, reason);
       EXPECT_GT(write(talker.get(), "GET / HTTP/1.1\r\n\r\n", 18), 0);
+      strangers_came.set_value();
+      return met.get_future().wait();
     }
+    if (rank != 0) came.wait();
+    connect(rank, 3)->barrier();
+    if (rank == 0) met.set_value();
   });
 }
 
