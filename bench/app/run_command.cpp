@@ -2,6 +2,7 @@
 // `mergewise run CONFIG`: decides who this process is, then starts local ranks or runs as one.
 #include "bench/app/commands.hpp"
 #include "bench/app/launcher.hpp"
+#include "bench/app/launches.hpp"
 #include "bench/app/result_book.hpp"
 #include "bench/app/run_session.hpp"
 #include "bench/app/stop_signals.hpp"
@@ -28,6 +29,7 @@ struct Arguments {
   std::string rendezvous;
   std::string interface;
   std::string address;
+  int launches = 1;
   std::string deadline;
   std::string budget;
   std::string format = "table";
@@ -91,9 +93,15 @@ ExitCode run(const Arguments& arguments) {
   // Before anything starts, so that a wrong model or profile is one message and no rank waits for
   // another.
   const auto workloads = load_workloads(config);
-  if (alone && ranks > 1) {
+  if (arguments.launches > 1 && !alone) {
+    throw InputError("--launches starts the ranks anew each time: leave it out under a launcher");
+  }
+  if (alone && (ranks > 1 || arguments.launches > 1)) {
     prepare_output_folder(out);
-    return launch_local_ranks(ranks, child_arguments(arguments, out));
+    const Launch launch = [&](const std::filesystem::path& folder) {
+      return launch_local_ranks(ranks, child_arguments(arguments, folder));
+    };
+    return arguments.launches > 1 ? run_launches(arguments.launches, out, launch) : launch(out);
   }
 
   SessionOptions options{out, arguments.format, std::getenv(kLocalRankVariable) != nullptr};
@@ -142,6 +150,11 @@ void add_run_command(CLI::App& app, Action& action) {
                       "Stop in time, e.g. 150s or 10m; beats the config");
   command->add_option("--deadline", arguments->deadline,
                       "How long a rank may be silent before it counts as failed; beats the config");
+  command
+      ->add_option("--launches", arguments->launches,
+                   "Repeat the whole run in this many launches and show the spread between them")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   add_format_option(*command, arguments->format);
   add_rank_options(*command, *arguments);
   command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });

@@ -103,6 +103,18 @@ def test_the_same_seed_gives_the_same_order(program, make_config, tmp_path):
     assert orders[0] == orders[1]
 
 
+def test_launches_are_kept_apart_and_compared(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(strategies=["single", "ddp"]), "--launches", 2, "--out", out)
+    assert done.returncode == 0, done.stderr
+    comparison = json.loads((out / "launches.json").read_text())
+    assert [case["strategy"] for case in comparison["cases"]] == ["single", "ddp"]
+    for position, case in enumerate(comparison["cases"]):
+        medians = [load(out / f"launch-{i}")["cases"][position]["summary"]["median_ns"] for i in (1, 2)]
+        assert case["medians_ns"] == medians
+        assert case["spread"] == pytest.approx((max(medians) - min(medians)) / (sum(medians) / 2))
+
+
 def test_a_budget_ends_the_run_in_time_and_says_so(program, make_config, tmp_path):
     out = tmp_path / "out"
     config = make_config(iterations={"block": 2, "max": 100000, "target": 1e-9}, budget="3s")
