@@ -66,7 +66,8 @@ json breakdown_json(const std::optional<Breakdown>& breakdown) {
           {"busy_ns", number(breakdown->busy_ns)},
           {"exposed_ns", number(breakdown->exposed_ns)},
           {"hidden_ns", number(breakdown->hidden_ns)},
-          {"observer_ns", number(breakdown->observer_ns)}};
+          {"observer_ns", number(breakdown->observer_ns)},
+          {"clock_error_ns", number(breakdown->clock_error_ns)}};
 }
 
 json link_json(const std::optional<LinkRecord>& link) {

@@ -59,7 +59,7 @@ Result sample_result() {
   record.predicted_ns = 1100;
   record.optimal_ns = 1000;
   record.compute_alone_ns = 400;
-  record.breakdown = Breakdown{{{"compute", 600}, {"idle", 400}}, 1000, 500, 300, 200, 5};
+  record.breakdown = Breakdown{{{"compute", 600}, {"idle", 400}}, 1000, 500, 300, 200, 5, 6};
   record.link = LinkRecord{8000, 2.5, 12, 1};
   record.spans = {{0, Lane::kCommunication, "transfer", 1, 500, 900}};
   record.predicted.spans = {{Lane::kCompute, Activity::kForward, 0, 0, 100}};
@@ -213,7 +213,8 @@ TEST(Result, SummaryAndBreakdownKeepTheirUnits) {
                                     {"busy_ns", 500.0},
                                     {"exposed_ns", 300.0},
                                     {"hidden_ns", 200.0},
-                                    {"observer_ns", 5.0}}));
+                                    {"observer_ns", 5.0},
+                                    {"clock_error_ns", 6.0}}));
 }
 
 TEST(Result, CalibrationShowsPointsAndFit) {
