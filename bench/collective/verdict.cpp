@@ -31,7 +31,7 @@ Patience::Patience(Nanoseconds deadline_ns)
 std::string where_text(const Status& status) {
   std::string text;
   if (!status.phase.empty()) text += fmt::format(" during '{}'", status.phase);
-  if (status.group >= 0) text += fmt::format(" while group {} was in flight", status.group);
+  if (status.group >= 0) text += fmt::format(" while group {} was in flight or next", status.group);
   return text;
 }
 

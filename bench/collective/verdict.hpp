@@ -24,7 +24,8 @@ struct Patience {
   Stamp telling;    ///< from the verdict until rank 0 itself is told at the latest
 };
 
-/// " during 'resnet50 / wfbp, measuring' while group 17 was in flight"; "" when nothing is known.
+/// " during 'resnet50 / wfbp, measuring' while group 17 was in flight or next"; "" when nothing is
+/// known.
 [[nodiscard]] std::string where_text(const Status& status);
 
 [[nodiscard]] std::string died_verdict(const std::vector<int>& ranks, const Status& where);

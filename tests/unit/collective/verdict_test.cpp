@@ -25,7 +25,8 @@ TEST(Patience, LeavesTimeToEndWithinTheDeadline) {
 TEST(Verdict, NamesRankPhaseAndGroup) {
   EXPECT_EQ(died_verdict({2}, {"resnet50 / wfbp, measuring", 17}),
             "rank 2 died (its connection closed) during 'resnet50 / wfbp, measuring' while group "
-            "17 was in flight; the other ranks stop. Look at its own output or the kernel log for "
+            "17 was in flight or next; the other ranks stop. Look at its own output or the kernel "
+            "log for "
             "the reason.");
 }
 
