@@ -70,19 +70,24 @@ std::optional<std::string> Hub::finding(Stamp at) const {
   return report_verdict(reports_.front().first, reports_.front().second, left);
 }
 
-/// Where the run was: the survivors have just said where they are, and those furthest behind hang
-/// in the very group that the failed rank was in. Without any, what it said last.
+/// Where the run was. The survivors have just said where they are, and those furthest behind hang
+/// in the very group that the failed rank was in; outside of groups their phase is its phase. What
+/// the failed rank said last is older, and counts only when no survivor knows.
 Status Hub::place_of(const std::vector<int>& ranks) const {
-  const Member* behind = nullptr;
+  const Member* best = nullptr;
   for (std::size_t rank = 0; rank < members_.size(); ++rank) {
     const Member& member = members_[rank];
     const bool failed =
         std::find(ranks.begin(), ranks.end(), static_cast<int>(rank)) != ranks.end();
-    if (failed || !member.here() || member.status.group < 0) continue;
-    if (behind == nullptr || member.status.group < behind->status.group) behind = &member;
+    if (failed || !member.here()) continue;
+    const std::int64_t group = member.status.group;
+    const bool known = group >= 0 || !member.status.phase.empty();
+    if (best == nullptr ? known
+                        : group >= 0 && (best->status.group < 0 || group < best->status.group)) {
+      best = &member;
+    }
   }
-  return behind != nullptr ? behind->status
-                           : members_[static_cast<std::size_t>(ranks.front())].status;
+  return best != nullptr ? best->status : members_[static_cast<std::size_t>(ranks.front())].status;
 }
 
 void Hub::judge(const std::string& verdict) {

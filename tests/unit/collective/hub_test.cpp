@@ -88,6 +88,27 @@ TEST_F(Failure, ADeadRankIsNamedToAllOthersWithPhaseAndGroup) {
   EXPECT_THAT(verdicts_, AllOf(SizeIs(3), Each(verdicts_.front())));
 }
 
+TEST_F(Failure, OutsideOfGroupsTheSurvivorsKnowThePhase) {
+  run_threads(2, [&](int rank) {
+    if (rank == 1) {
+      detail::Membership bare = join_bare(1, 2);
+      bare.channel.send(detail::MessageKind::kCall, detail::Call{}.encode());  // a barrier
+      while (!has_reply(bare.channel)) {
+      }
+      return;
+    }
+    const auto control = connect(rank, 2, kAmple);
+    control->set_phase("calibration");
+    EXPECT_THAT(
+        [&] {
+          control->barrier();
+          control->barrier();
+        },
+        ThrowsMessage<BackendError>(HasSubstr("rank 1 died (its connection closed) during "
+                                              "'calibration';")));
+  });
+}
+
 TEST_F(Failure, ASilentRankIsNamedAsStalled) {
   run_threads(3, [&](int rank) {
     if (rank == 1) {
