@@ -100,7 +100,8 @@ bool StarControlPlane::handle(const Message& message, Stamp at) {
     case MessageKind::kReply: {
       Reply reply = Reply::decode(message.body);
       const std::lock_guard lock(mutex_);
-      answers_[reply.id] = {std::move(reply), at};
+      const std::int64_t id = reply.id;
+      answers_[id] = {std::move(reply), at};
       changed_.notify_all();
       return true;
     }
