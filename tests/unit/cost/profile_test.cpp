@@ -164,11 +164,11 @@ TEST(Profile, PlainModelSaysWhichVariantItIs) {
 TEST(Profile, NotesUnknownTopLevelKeysWithTheNearestMatch) {
   json document = small();
   document["expected"] = {{"wfbp", 1}};
-  document["optoins"] = json::object();
+  document["optionz"] = json::object();
   const Profile profile = read(document);
   EXPECT_THAT(profile.notes,
               ElementsAre(HasSubstr("'expected'"),
-                          AllOf(HasSubstr("'optoins'"), HasSubstr("did you mean 'options'"))));
+                          AllOf(HasSubstr("'optionz'"), HasSubstr("did you mean 'options'"))));
   EXPECT_EQ(profile, read(small()));
 }
 
