@@ -13,6 +13,7 @@
 
 #include <fstream>
 #include <future>
+#include <optional>
 #include <string>
 
 namespace mergewise {
@@ -29,6 +30,17 @@ Endpoint loopback(int port) { return detail::resolve("127.0.0.1", port).front();
 
 /// A port that is free now.
 int free_port() { return detail::local_endpoint(detail::listen_on(loopback(0)).get()).port(); }
+
+/// Waits for the next message; an empty kind at the end.
+detail::MessageKind next_kind(Channel& channel) {
+  for (;;) {
+    const bool open = channel.receive();
+    if (const auto message = channel.next()) return message->kind;
+    if (!open) return detail::MessageKind{};
+    std::vector<pollfd> fds{{channel.fd(), POLLIN, 0}};
+    detail::poll_until(fds, now() + 1'000'000'000);
+  }
+}
 
 class Meeting : public testing::Test {
  protected:
@@ -223,15 +235,43 @@ TEST_F(Meeting, AnotherProtocolIsAnErrorOnRank0) {
   });
 }
 
-/// Waits for the next message; an empty kind at the end.
-detail::MessageKind next_kind(Channel& channel) {
-  for (;;) {
-    const bool open = channel.receive();
-    if (const auto message = channel.next()) return message->kind;
-    if (!open) return detail::MessageKind{};
-    std::vector<pollfd> fds{{channel.fd(), POLLIN, 0}};
-    detail::poll_until(fds, now() + 1'000'000'000);
-  }
+TEST_F(Meeting, Rank0AnswersNobodyOfAnotherRun) {
+  run_threads(2, [&](int rank) {
+    if (rank == 0) return connect(0, 2)->barrier();
+    std::optional<detail::Publication> publication;
+    while (!publication) publication = detail::read_rendezvous_file(directory_.path());
+    const int port = publication->addresses.front().second;
+    std::string reason;
+    Channel channel(detail::connect_to(loopback(port), nullptr, 1e9, reason));
+    detail::Hello hello;
+    hello.token = "of another run";
+    hello.rank = 1;
+    hello.size = 2;
+    channel.send(detail::MessageKind::kHello, hello.encode());
+    EXPECT_EQ(next_kind(channel), detail::MessageKind{}) << "closed without a word";
+    connect(1, 2)->barrier();
+  });
+}
+
+TEST_F(Meeting, Rank0OfAnotherRunIsNotTakenForOurs) {
+  const Descriptor theirs = detail::listen_on(loopback(0));
+  const int port = detail::local_endpoint(theirs.get()).port();
+  const detail::RendezvousFile leftover(directory_.path(), {"old", {{"127.0.0.1", port}}});
+  run_threads(2, [&](int rank) {
+    if (rank == 0) {
+      Descriptor socket;
+      std::vector<pollfd> fds{{theirs.get(), POLLIN, 0}};
+      while (!socket) {
+        detail::poll_until(fds, now() + 1'000'000'000);
+        socket = detail::accept_from(theirs.get());
+      }
+      Channel channel(std::move(socket));
+      EXPECT_EQ(next_kind(channel), detail::MessageKind::kHello);
+      channel.send(detail::MessageKind::kHelloSeen, "theirs");
+      EXPECT_EQ(next_kind(channel), detail::MessageKind{}) << "it went to look elsewhere";
+    }
+    connect(rank, 2)->barrier();
+  });
 }
 
 TEST_F(Meeting, ASecondTryOfTheSameProcessIsNoSecondProcess) {
