@@ -140,8 +140,8 @@ void Hub::handle(int rank, const Message& message, Stamp at) {
 }
 
 void Hub::take_call(int rank, Call call) {
-  if (!verdict_.empty())
-    return;  // Some know it already: nobody else may go on as if all were well.
+  // Some know the verdict already: nobody else may go on as if all were well.
+  if (!verdict_.empty()) return;
   const int first = [&] {
     for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
       if (members_[static_cast<std::size_t>(other)].call) return other;

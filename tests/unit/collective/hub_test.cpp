@@ -46,13 +46,13 @@ class Failure : public testing::Test {
     }
   }
 
-  /// Waits for messages; whether a reply is among them.
-  static bool has_reply(detail::Channel& channel) {
+  /// Waits for messages; whether one of this kind is among them.
+  static bool has(detail::Channel& channel, detail::MessageKind kind) {
     std::vector<pollfd> fds{{channel.fd(), POLLIN, 0}};
     detail::poll_until(fds, now() + 1'000'000'000);
     EXPECT_TRUE(channel.receive());
     while (const auto message = channel.next()) {
-      if (message->kind == detail::MessageKind::kReply) return true;
+      if (message->kind == kind) return true;
     }
     return false;
   }
@@ -68,7 +68,7 @@ TEST_F(Failure, ADeadRankIsNamedToAllOthersWithPhaseAndGroup) {
     if (rank == 2) {
       detail::Membership bare = join_bare(2, 4);
       bare.channel.send(detail::MessageKind::kCall, detail::Call{}.encode());  // a barrier
-      while (!has_reply(bare.channel)) {
+      while (!has(bare.channel, detail::MessageKind::kReply)) {
       }
       return;
     }
@@ -93,7 +93,7 @@ TEST_F(Failure, OutsideOfGroupsTheSurvivorsKnowThePhase) {
     if (rank == 1) {
       detail::Membership bare = join_bare(1, 2);
       bare.channel.send(detail::MessageKind::kCall, detail::Call{}.encode());  // a barrier
-      while (!has_reply(bare.channel)) {
+      while (!has(bare.channel, detail::MessageKind::kReply)) {
       }
       return;
     }
@@ -161,6 +161,23 @@ TEST_F(Failure, AReportBecomesTheVerdictOfAll) {
                 ThrowsMessage<BackendError>("rank 2 reports: gradient 7 is wrong"));
   });
   EXPECT_THAT(verdicts_, AllOf(SizeIs(3), Each("rank 2 reports: gradient 7 is wrong")));
+}
+
+TEST_F(Failure, NoCallIsAnsweredAfterTheVerdict) {
+  run_threads(2, [&](int rank) {
+    if (rank == 1) {
+      detail::Membership bare = join_bare(1, 2);
+      bare.channel.send(detail::MessageKind::kReport, "it broke");
+      while (!has(bare.channel, detail::MessageKind::kVerdict)) {
+      }
+      // Rank 0 is told last, and waits in its barrier still.
+      bare.channel.send(detail::MessageKind::kCall, detail::Call{}.encode());
+      return drain(bare.channel);
+    }
+    const auto control = connect(rank, 2, kAmple);
+    EXPECT_THAT([&] { control->barrier(); },
+                ThrowsMessage<BackendError>("rank 1 reports: it broke"));
+  });
 }
 
 TEST_F(Failure, ADeathExplainsAReportThatCameBefore) {
