@@ -43,8 +43,10 @@ Options known_options(const std::string& strategy, const Options& options,
   const auto specs = make_strategy(strategy)->options();
   Options known;
   for (const auto& [name, value] : options.values()) {
+    // A plain reference: clang 14 cannot capture a structured binding.
+    const std::string& wanted = name;
     const bool knows = std::any_of(specs.begin(), specs.end(),
-                                   [&](const OptionSpec& spec) { return spec.name == name; });
+                                   [&](const OptionSpec& spec) { return spec.name == wanted; });
     if (knows) {
       known.set(name, value);
     } else {

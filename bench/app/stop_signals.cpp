@@ -12,7 +12,7 @@ namespace mergewise {
 namespace {
 
 // A handler has no argument of ours, so this flag must be global; only the handler writes it.
-std::atomic<bool> stop_flag{false};
+std::atomic<bool> stop_flag{false};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void handle(int) {

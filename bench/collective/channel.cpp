@@ -96,7 +96,7 @@ void Channel::discard() {
   taken_ = 0;
 }
 
-void close_politely(std::vector<Channel*> channels, Stamp until) {
+void close_politely(const std::vector<Channel*>& channels, Stamp until) {
   for (bool waiting = true; waiting;) {
     std::vector<pollfd> fds;
     for (Channel* channel : channels) {

@@ -56,6 +56,6 @@ class Channel {
 
 /// Sends what is left, says that no more comes, and waits until the other sides have closed too or
 /// the stamp: closing with unread input would destroy what is on its way to them.
-void close_politely(std::vector<Channel*> channels, Stamp until);
+void close_politely(const std::vector<Channel*>& channels, Stamp until);
 
 }  // namespace mergewise::detail

@@ -31,8 +31,8 @@ const char* name_of(Collective collective) {
 }
 
 const std::vector<std::string>& compressor_ids() {
-  static const std::vector<std::string> ids{"none", "topk"};
-  return ids;
+  static const std::vector<std::string> kIds{"none", "topk"};
+  return kIds;
 }
 
 void WireFormat::validate() const {

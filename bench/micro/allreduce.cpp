@@ -123,7 +123,7 @@ Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const double last = static_cast<double>(values.size() - 1);
   const auto at = [&](double quantile) {
-    return values[static_cast<std::size_t>(std::clamp(quantile, 0.0, 1.0) * last + 0.5)];
+    return values[static_cast<std::size_t>(std::lround(std::clamp(quantile, 0.0, 1.0) * last))];
   };
   const double reach = 0.98 / std::sqrt(static_cast<double>(values.size()));
   return {at(0.5), (at(0.5 + reach) - at(0.5 - reach)) / 2, at(0.25), at(0.75)};

@@ -109,8 +109,8 @@ class Contest {
     return estimates_[i] * kSpanIterations;
   }
 
-  // What must stay in the budget: everybody's span pass (with a margin, recording costs something), and a first block
-  // of those that have none.
+  // What must stay in the budget: everybody's span pass (with a margin, recording costs something),
+  // and a first block of those that have none.
   [[nodiscard]] Nanoseconds reserve() const {
     Nanoseconds total = 0;
     for (std::size_t i = 0; i < contestants_.size(); ++i) {

@@ -60,7 +60,7 @@ struct Replayer::SpanEvents {
 };
 
 Replayer::Replayer(Device& device, Communicator& communicator, Compute& compute,
-                   std::vector<Bytes> tensor_bytes, Buffers buffers, GroupHook on_group)
+                   const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group)
     : device_(device),
       communicator_(communicator),
       compute_(compute),

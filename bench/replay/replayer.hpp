@@ -69,7 +69,7 @@ class Replayer {
 
   /// `tensor_bytes` in ready order, fp32 (multiples of 4). The references must outlive this object.
   Replayer(Device& device, Communicator& communicator, Compute& compute,
-           std::vector<Bytes> tensor_bytes, Buffers buffers, GroupHook on_group);
+           const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group);
   ~Replayer();
   Replayer(const Replayer&) = delete;
   Replayer& operator=(const Replayer&) = delete;

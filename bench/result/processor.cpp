@@ -53,7 +53,7 @@ std::optional<std::string> model_from_cpuinfo() {
 
 std::optional<std::string> model_name(const Topology& topology) {
   if (topology != nullptr) {
-    const hwloc_obj_t package = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_PACKAGE, 0);
+    hwloc_obj* const package = hwloc_get_obj_by_type(topology.get(), HWLOC_OBJ_PACKAGE, 0);
     const char* name =
         package == nullptr ? nullptr : hwloc_obj_get_info_by_name(package, "CPUModel");
     if (name != nullptr) return name;

@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <stdexcept>
 
-extern char** environ;
-
 namespace mergewise {
 namespace {
 

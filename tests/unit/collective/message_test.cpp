@@ -57,8 +57,9 @@ TEST(Message, HelloOfAnotherProtocolIsReadAsFarAsItIsKnown) {
 }
 
 TEST(Message, AStrangersBytesAreNoHello) {
-  EXPECT_THROW(Hello::decode("GET / HTTP/1.1\r\n\r\n"), BackendError);
-  EXPECT_THROW(Hello::decode(Writer().text("mergewise-hullo").number(1).take()), BackendError);
+  EXPECT_THROW((void)Hello::decode("GET / HTTP/1.1\r\n\r\n"), BackendError);
+  EXPECT_THROW((void)Hello::decode(Writer().text("mergewise-hullo").number(1).take()),
+               BackendError);
 }
 
 TEST(HostInfo, DiffersByBootOrNetworkNamespace) {

@@ -12,8 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::vector<std::string>& strategies() {
-  static const std::vector<std::string> ids{"wfbp", "single", "ddp", "mg_wfbp", "optimal"};
-  return ids;
+  static const std::vector<std::string> kIds{"wfbp", "single", "ddp", "mg_wfbp", "optimal"};
+  return kIds;
 }
 
 TEST(Join, SeparatesWords) {
