@@ -24,12 +24,13 @@ report() {
   if [ "$2" -ne 0 ]; then failed=yes; fi
 }
 
-# run PART PATTERN COMMAND...: runs it, shows its output, reports its last line that matches PATTERN.
+# run PART PATTERN COMMAND...: runs it, shows its output but for ctest's lines about tests that start and pass, reports
+# its last line that matches PATTERN.
 run() {
   local part=$1 pattern=$2 log line status
   shift 2
   log=$(mktemp)
-  "$@" 2>&1 | tee "$log"
+  "$@" 2>&1 | tee "$log" | grep --line-buffered -vE '^ +Start +[0-9]+: |^ *[0-9]+/[0-9]+ Test .* Passed +[0-9.]+ sec$'
   status=${PIPESTATUS[0]}
   line=$(grep -E "$pattern" "$log" | tail -n 1)
   rm -f "$log"
