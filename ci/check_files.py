@@ -22,7 +22,7 @@ WITH_README = re.compile(r"bench/\w+|kernels|workloads|configs|reports|ci|cmake|
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 60
 # Absolute paths that exist on one machine only. Written so that this line does not match itself.
-MACHINE_PATH = re.compile(r"/home/[a-z]|/Users/[A-Za-z]|/root/[a-z.]|/tmp/[a-z]|/work/")
+MACHINE_PATH = re.compile(r"/home/[a-z]|/Users/[A-Za-z]|/root/[a-z.]|/tmp/[a-z]")
 
 
 def listed_files():
