@@ -2,6 +2,7 @@
 #include "bench/app/load_workloads.hpp"
 
 #include "bench/app/data_folder.hpp"
+#include "bench/core/error.hpp"
 
 #include <fmt/format.h>
 
@@ -19,6 +20,12 @@ LoadedWorkload from_profile(const std::filesystem::path& file) {
   workload.times_from = "profile " + file.filename().string();
   workload.forward_ns = profile.forward_ns;
   for (const ProfileTensor& tensor : profile.tensors) {
+    if (tensor.bytes % 4 != 0) {
+      throw InputError(fmt::format(
+          "{}: tensor '{}' has {} bytes, but gradients are replayed as fp32: expected a multiple "
+          "of 4",
+          file.string(), tensor.name, tensor.bytes));
+    }
     workload.tensors.push_back({tensor.name, tensor.layer, tensor.shape, tensor.bytes,
                                 tensor.forward_ns.value_or(0), tensor.backward_ns});
   }

@@ -137,6 +137,16 @@ def test_a_profile_is_a_workload_with_its_own_costs(program, tmp_path, make_conf
     assert result["calibrations"] == []
 
 
+def test_a_profile_of_half_elements_cannot_be_replayed(program, tmp_path, make_config):
+    profile = {"schema": "mergewise/profile/1", "name": "half", "forward_ns": 0,
+               "tensors": [{"name": "odd", "bytes": 10, "backward_ns": 1}],
+               "all_reduce": {"model": "linear", "a_ns": 1, "b_ns_per_byte": 1}}
+    (tmp_path / "half.json").write_text(json.dumps(profile))
+    done = program.run("run", make_config(workloads=[{"profile": "half.json"}]), "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "'odd'" in done.stderr
+
+
 @pytest.mark.parametrize(("changes", "says"), [
     ({"strategies": ["mgwfbp"]}, "mg_wfbp"),
     ({"ranks": [0]}, "0"),
