@@ -4,6 +4,7 @@
 #include "bench/core/error.hpp"
 #include "bench/replay/exchange.hpp"
 #include "bench/replay/spans.hpp"
+#include "bench/stats/random.hpp"
 #include "bench/stats/summary.hpp"
 
 #include <fmt/format.h>
@@ -17,20 +18,8 @@ namespace {
 // The first one starts from a barrier and is left out.
 constexpr int kSpanIterations = 4;
 
-// splitmix64: a few lines that shuffle alike on every machine, which std distributions do not
-// promise.
-std::uint64_t next_random(std::uint64_t& state) {
-  state += 0x9E3779B97F4A7C15U;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31U);
-}
-
-void shuffle(std::vector<std::size_t>& values, std::uint64_t& state) {
-  for (std::size_t i = values.size(); i > 1; --i) {
-    std::swap(values[i - 1], values[next_random(state) % i]);
-  }
+void shuffle(std::vector<std::size_t>& values, SplitMix64& random) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
 }
 
 class Contest {
@@ -301,7 +290,7 @@ class Contest {
   const std::vector<Contestant>& contestants_;
   const ContestSettings& settings_;
   const ContestObserver& observer_;
-  std::uint64_t random_;
+  SplitMix64 random_;
   std::vector<Nanoseconds> estimates_;  // of one iteration, by contestant; 0: out of the race
   std::vector<PreparedPlan> plans_;
   PreparedPlan alone_;
