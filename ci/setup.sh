@@ -126,10 +126,13 @@ install_browser() {
   if has_browser; then return; fi
   say "installing Playwright's Chromium for the browser tests"
   .venv/bin/python -m pip --quiet --disable-pip-version-check install playwright
-  .venv/bin/python -m playwright install --with-deps chromium || true
+  if ! .venv/bin/python -m playwright install --with-deps chromium; then
+    say "Playwright could not install its Chromium: install chromium or google-chrome by hand for tests/browser" >&2
+    return
+  fi
   ln -sf "$(.venv/bin/python -c 'from playwright.sync_api import sync_playwright as p
 with p() as play: print(play.chromium.executable_path)')" .venv/bin/chromium
-  has_browser || say "no browser could be installed: install chromium or google-chrome by hand for tests/browser" >&2
+  has_browser || say "Playwright's Chromium does not start: install chromium or google-chrome by hand for tests/browser" >&2
 }
 
 if command -v apt-get >/dev/null; then

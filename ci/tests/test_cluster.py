@@ -38,6 +38,9 @@ else:
 
 
 def can_make_namespaces():
+    """Where CI is set they must be there: the tests then run and fail, instead of being skipped."""
+    if os.environ.get("CI"):
+        return True
     if os.geteuid() != 0:
         return False
     name = f"mw-probe-{os.getpid()}"
