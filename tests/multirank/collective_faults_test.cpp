@@ -29,7 +29,8 @@ class Fault : public testing::TestWithParam<std::string> {
  protected:
   void start(double deadline_s) {
     for (int rank = 0; rank < kRanks; ++rank) {
-      ranks_.emplace_back(rank, kRanks, "file:" + directory_.path(), deadline_s, GetParam());
+      ranks_.emplace_back(rank, kRanks, "file:" + directory_.path().string(), deadline_s,
+                          GetParam());
     }
     for (RankProcess& process : ranks_) ASSERT_TRUE(process.says("ready")) << process.output();
   }
@@ -45,7 +46,7 @@ class Fault : public testing::TestWithParam<std::string> {
     }
   }
 
-  TemporaryDirectory directory_;
+  TemporaryFolder directory_;
   std::vector<RankProcess> ranks_;
 };
 
@@ -94,10 +95,10 @@ INSTANTIATE_TEST_SUITE_P(While, Reducing, testing::Values("reduce"),
                          [](const auto& item) { return item.param; });
 
 TEST(MissingRank, IsNamedByAllWhoCame) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   std::vector<RankProcess> ranks;
   for (const int rank : {0, 1, 3}) {
-    ranks.emplace_back(rank, kRanks, "file:" + directory.path(), 2.0, "finish");
+    ranks.emplace_back(rank, kRanks, "file:" + directory.path().string(), 2.0, "finish");
   }
   for (RankProcess& process : ranks) {
     EXPECT_EQ(process.wait(), 3);
@@ -114,29 +115,29 @@ TEST(PortInUse, IsNamedAndBadInput) {
 }
 
 TEST(Leftovers, OfAKilledRunDoNoHarm) {
-  const TemporaryDirectory directory;
+  const TemporaryFolder directory;
   {
-    RankProcess killed(0, 2, "file:" + directory.path(), kLong, "finish");
+    RankProcess killed(0, 2, "file:" + directory.path().string(), kLong, "finish");
     // It has published its address once the file is there.
-    while (!std::filesystem::exists(directory.path() + "/mergewise-rendezvous")) {
+    while (!std::filesystem::exists(directory.path().string() + "/mergewise-rendezvous")) {
       std::vector<pollfd> none;
       detail::poll_until(none, now() + 1'000'000);
     }
     killed.signal(SIGKILL);
     EXPECT_EQ(killed.wait(), -SIGKILL);
   }
-  ASSERT_TRUE(std::filesystem::exists(directory.path() + "/mergewise-rendezvous"));
-  RankProcess rank1(1, 2, "file:" + directory.path(), kLong, "finish");
-  RankProcess rank0(0, 2, "file:" + directory.path(), kLong, "finish");
+  ASSERT_TRUE(std::filesystem::exists(directory.path().string() + "/mergewise-rendezvous"));
+  RankProcess rank1(1, 2, "file:" + directory.path().string(), kLong, "finish");
+  RankProcess rank0(0, 2, "file:" + directory.path().string(), kLong, "finish");
   EXPECT_EQ(rank0.wait(), 0) << rank0.output();
   EXPECT_EQ(rank1.wait(), 0) << rank1.output();
-  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path().string()));
 }
 
 TEST(Disagreement, OverTheNumberOfRanksIsBadInputEverywhere) {
-  const TemporaryDirectory directory;
-  RankProcess rank0(0, 2, "file:" + directory.path(), kLong, "finish");
-  RankProcess rank1(1, 3, "file:" + directory.path(), kLong, "finish");
+  const TemporaryFolder directory;
+  RankProcess rank0(0, 2, "file:" + directory.path().string(), kLong, "finish");
+  RankProcess rank1(1, 3, "file:" + directory.path().string(), kLong, "finish");
   for (RankProcess* process : {&rank0, &rank1}) {
     EXPECT_EQ(process->wait(), 2);
     EXPECT_THAT(process->output(), HasSubstr("says that there are 3 ranks, rank 0 says 2"));

@@ -126,8 +126,8 @@ TEST(ControlPlane, ALonelyRankKnowsAtOnceThatNobodyWillSetAKey) {
 }
 
 TEST(ControlPlane, LeavingIsNotDying) {
-  const TemporaryDirectory directory;
-  const Rendezvous rendezvous{Rendezvous::Kind::kFile, directory.path(), "", 0};
+  const TemporaryFolder directory;
+  const Rendezvous rendezvous{Rendezvous::Kind::kFile, directory.path().string(), "", 0};
   std::atomic<int> failures{0};
   run_threads(3, [&](int rank) {
     const auto control = ControlPlane::connect(identity_of(rank, 3), rendezvous, on_loopback(),
@@ -139,13 +139,13 @@ TEST(ControlPlane, LeavingIsNotDying) {
 }
 
 TEST(ControlPlane, LeavesNothingInTheDirectory) {
-  const TemporaryDirectory directory;
-  const Rendezvous rendezvous{Rendezvous::Kind::kFile, directory.path(), "", 0};
+  const TemporaryFolder directory;
+  const Rendezvous rendezvous{Rendezvous::Kind::kFile, directory.path().string(), "", 0};
   run_threads(2, [&](int rank) {
     const auto control =
         ControlPlane::connect(identity_of(rank, 2), rendezvous, on_loopback(), nullptr);
     control->barrier();
-    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path().string()));
     control->barrier();
   });
 }

@@ -57,8 +57,8 @@ class Failure : public testing::Test {
     return false;
   }
 
-  TemporaryDirectory directory_;
-  Rendezvous rendezvous_{Rendezvous::Kind::kFile, directory_.path(), "", 0};
+  TemporaryFolder directory_;
+  Rendezvous rendezvous_{Rendezvous::Kind::kFile, directory_.path().string(), "", 0};
   std::mutex mutex_;
   std::vector<std::string> verdicts_;  ///< as the handlers were told
 };

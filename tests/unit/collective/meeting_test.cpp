@@ -54,8 +54,8 @@ class Meeting : public testing::Test {
     run_threads(size, [&](int rank) { connect(rank, size)->barrier(); });
   }
 
-  TemporaryDirectory directory_;
-  Rendezvous rendezvous_{Rendezvous::Kind::kFile, directory_.path(), "", 0};
+  TemporaryFolder directory_;
+  Rendezvous rendezvous_{Rendezvous::Kind::kFile, directory_.path().string(), "", 0};
 };
 
 TEST_F(Meeting, WorksAtAHostAndPort) {
@@ -106,14 +106,15 @@ TEST_F(Meeting, RefusesAnAddressOfAnotherHost) {
 }
 
 TEST_F(Meeting, IsNotMisledByALeftoverWithADeadPort) {
-  const detail::RendezvousFile leftover(directory_.path(), {"old", {{"127.0.0.1", free_port()}}});
+  const detail::RendezvousFile leftover(directory_.path().string(),
+                                        {"old", {{"127.0.0.1", free_port()}}});
   expect_meeting(3);
 }
 
 TEST_F(Meeting, IsNotMisledByALeftoverWhosePortSomebodyElseHas) {
   const Descriptor stranger = detail::listen_on(loopback(0));  // Accepts, never answers.
   const int port = detail::local_endpoint(stranger.get()).port();
-  const detail::RendezvousFile leftover(directory_.path(), {"old", {{"127.0.0.1", port}}});
+  const detail::RendezvousFile leftover(directory_.path().string(), {"old", {{"127.0.0.1", port}}});
   run_threads(2, [&](int rank) {
     if (rank == 0) {
       // Rank 1 is already talking to the stranger.
@@ -125,22 +126,23 @@ TEST_F(Meeting, IsNotMisledByALeftoverWhosePortSomebodyElseHas) {
 }
 
 TEST_F(Meeting, IsNotMisledByGarbageInTheFile) {
-  std::ofstream(directory_.path() + "/mergewise-rendezvous") << "mergewise-rendezvous 1\nx\n::: y";
+  std::ofstream(directory_.path().string() + "/mergewise-rendezvous")
+      << "mergewise-rendezvous 1\nx\n::: y";
   expect_meeting(2);
 }
 
 TEST_F(Meeting, RemovesOnlyItsOwnFile) {
-  const std::string path = directory_.path() + "/mergewise-rendezvous";
+  const std::string path = directory_.path().string() + "/mergewise-rendezvous";
   {
-    const detail::RendezvousFile first(directory_.path(), {"first", {}});
-    const detail::RendezvousFile second(directory_.path(), {"second", {}});
-    ASSERT_EQ(detail::read_rendezvous_file(directory_.path())->token, "second");
+    const detail::RendezvousFile first(directory_.path().string(), {"first", {}});
+    const detail::RendezvousFile second(directory_.path().string(), {"second", {}});
+    ASSERT_EQ(detail::read_rendezvous_file(directory_.path().string())->token, "second");
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   {
-    auto first = std::make_unique<detail::RendezvousFile>(directory_.path(),
+    auto first = std::make_unique<detail::RendezvousFile>(directory_.path().string(),
                                                           detail::Publication{"first", {}});
-    const detail::RendezvousFile second(directory_.path(), {"second", {}});
+    const detail::RendezvousFile second(directory_.path().string(), {"second", {}});
     first.reset();
     EXPECT_TRUE(std::filesystem::exists(path));
   }
@@ -179,7 +181,7 @@ TEST_F(Meeting, NamesTheMissingRanksEverywhere) {
 TEST_F(Meeting, WithoutRank0SaysWhereItWasSought) {
   EXPECT_THAT([&] { (void)connect(1, 2, 5e8); },
               ThrowsMessage<BackendError>(AllOf(HasSubstr("rank 1 found no rank 0"),
-                                                HasSubstr("file:" + directory_.path()))));
+                                                HasSubstr("file:" + directory_.path().string()))));
 }
 
 TEST_F(Meeting, DifferentWorldSizesAreAnErrorEverywhere) {
@@ -209,7 +211,7 @@ TEST_F(Meeting, APortInUseIsNamed) {
 }
 
 TEST_F(Meeting, AMissingDirectoryIsAnErrorOfTheInput) {
-  rendezvous_.directory = directory_.path() + "/absent";
+  rendezvous_.directory = directory_.path().string() + "/absent";
   EXPECT_THAT([&] { (void)connect(0, 2); },
               ThrowsMessage<InputError>(HasSubstr(rendezvous_.directory)));
 }
@@ -239,7 +241,7 @@ TEST_F(Meeting, Rank0AnswersNobodyOfAnotherRun) {
   run_threads(2, [&](int rank) {
     if (rank == 0) return connect(0, 2)->barrier();
     std::optional<detail::Publication> publication;
-    while (!publication) publication = detail::read_rendezvous_file(directory_.path());
+    while (!publication) publication = detail::read_rendezvous_file(directory_.path().string());
     const int port = publication->addresses.front().second;
     std::string reason;
     Channel channel(detail::connect_to(loopback(port), nullptr, 1e9, reason));
@@ -256,7 +258,7 @@ TEST_F(Meeting, Rank0AnswersNobodyOfAnotherRun) {
 TEST_F(Meeting, Rank0OfAnotherRunIsNotTakenForOurs) {
   const Descriptor theirs = detail::listen_on(loopback(0));
   const int port = detail::local_endpoint(theirs.get()).port();
-  const detail::RendezvousFile leftover(directory_.path(), {"old", {{"127.0.0.1", port}}});
+  const detail::RendezvousFile leftover(directory_.path().string(), {"old", {{"127.0.0.1", port}}});
   run_threads(2, [&](int rank) {
     if (rank == 0) {
       Descriptor socket;

@@ -5,11 +5,9 @@
 
 #include "bench/collective/control_plane.hpp"
 #include "bench/collective/rank.hpp"
-
-#include <stdlib.h>
+#include "tests/temporary_folder.hpp"
 
 #include <exception>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -17,25 +15,6 @@
 #include <vector>
 
 namespace mergewise {
-
-/// A directory of its own, removed at the end.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mergewise-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// Long enough that no loaded machine reaches it: for tests in which nothing fails.
 constexpr Nanoseconds kAmple = 120e9;
@@ -68,8 +47,8 @@ inline void run_threads(int ranks, const std::function<void(int)>& body) {
 /// The same, each with a control plane, which says goodbye when the body is through.
 inline void run_ranks(int ranks, const std::function<void(ControlPlane&)>& body,
                       Nanoseconds deadline_ns = kAmple) {
-  const TemporaryDirectory directory;
-  const Rendezvous rendezvous{Rendezvous::Kind::kFile, directory.path(), "", 0};
+  const TemporaryFolder directory;
+  const Rendezvous rendezvous{Rendezvous::Kind::kFile, directory.path().string(), "", 0};
   run_threads(ranks, [&](int rank) {
     const auto control = ControlPlane::connect(identity_of(rank, ranks), rendezvous,
                                                on_loopback(deadline_ns), [](const std::string&) {});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What must be refused before it costs anything, and what must be readable although it is large.
 #include "bench/config/node.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/unit/config/sample.hpp"
 
 #include <gmock/gmock.h>
@@ -11,7 +12,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using testing::ScratchFolder;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
@@ -88,7 +88,7 @@ TEST(ParseSize, LargeTextThatIsNoJsonIsAnErrorOfJson) {
 }
 
 TEST(ParseFile, ReadsAFileAndNamesItInErrors) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const auto file = folder.write("good.yaml", "a: [1, x]\n");
   const Node root = parse_file(file, kConfigLimits);
   expect_input_error([&] { (void)root.at("a").as_list()[1].as_integer(); },
@@ -96,7 +96,7 @@ TEST(ParseFile, ReadsAFileAndNamesItInErrors) {
 }
 
 TEST(ParseFile, RefusesALargeFile) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const auto file = folder.write("large.yaml", std::string((1 << 20) + 1, '#'));
   expect_input_error([&] { (void)parse_file(file, kConfigLimits); },
                      file.string() + ": the file is larger than 1.0 MiB", "smaller");
@@ -108,7 +108,7 @@ TEST(ParseFile, RefusesAnEndlessDevice) {
 }
 
 TEST(ParseFile, RefusesAMissingFileAndAFolder) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   expect_input_error([&] { (void)parse_file(folder.path() / "none.yaml", kConfigLimits); },
                      (folder.path() / "none.yaml").string() + ": cannot open the file",
                      "No such file");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row for each way in which a run config can be wrong: where the error points, and what it
 // says.
+#include "tests/temporary_folder.hpp"
 #include "tests/unit/config/sample.hpp"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,6 @@ using ::testing::HasSubstr;
 using testing::kRequired;
 using testing::run_config_of;
 using testing::sample_vocabulary;
-using testing::ScratchFolder;
 using ::testing::StartsWith;
 
 struct Wrong {
@@ -377,7 +377,7 @@ TEST(RunConfigErrors, RefusesMoreThanTenThousandCases) {
 }
 
 TEST(RunConfigErrors, RefusesAFileOverOneMebibyte) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const auto file = folder.write("run.yaml", kRequired + "#" + std::string(1 << 20, 'x'));
   EXPECT_THAT([&] { (void)load_run_config(file, sample_vocabulary()); },
               ::testing::ThrowsMessage<InputError>(

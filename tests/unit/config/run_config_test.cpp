@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/config/run_config.hpp"
 
+#include "tests/temporary_folder.hpp"
 #include "tests/unit/config/sample.hpp"
 
 #include <gmock/gmock.h>
@@ -15,7 +16,6 @@ using testing::kComplete;
 using testing::kRequired;
 using testing::run_config_of;
 using testing::sample_vocabulary;
-using testing::ScratchFolder;
 
 Options options(const std::string& name, OptionValue value) {
   Options result;
@@ -111,7 +111,7 @@ TEST(RunConfig, ChecksOptionsAndGivesThemTheirType) {
 }
 
 TEST(RunConfig, PathsAreRelativeToTheConfigFile) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   folder.write("profiles/p.json", "{}");
   folder.write("configs/model.yaml", "x");
   folder.write("configs/gpu.yaml", "x");
@@ -128,7 +128,7 @@ TEST(RunConfig, PathsAreRelativeToTheConfigFile) {
 }
 
 TEST(RunConfig, AnAbsolutePathIsTakenAsItIs) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const auto profile = folder.write("p.json", "{}");
   const RunConfig config = run_config_of("name: demo\nworkloads: [{profile: " + profile.string() +
                                          "}]\nstrategies: [wfbp]\n");
@@ -142,7 +142,7 @@ TEST(RunConfig, ReadsJsonToo) {
 }
 
 TEST(RunConfigJson, ReadAgainGivesAnEqualConfig) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const auto profile = folder.write("p.json", "{}");
   for (const std::string& text :
        {kRequired, kComplete, kRequired + "budget: 1.7h\ndeadline: 0.1\nranks: 8\n",

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of run configs share: a small vocabulary, a valid config, a scratch folder.
+// What the tests of run configs share: a small vocabulary, a valid config.
 #pragma once
 
 #include "bench/config/run_config.hpp"
 
-#include <stdlib.h>
-
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 namespace mergewise::testing {
@@ -64,31 +61,5 @@ inline RunConfig run_config_of(const std::string& text,
   return run_config_from(parse_text(text, source.string(), kConfigLimits), source,
                          sample_vocabulary());
 }
-
-/// A folder of its own for one test, removed with all that is in it.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mergewise-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    const auto file = path_ / name;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << text;
-    return file;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace mergewise::testing

@@ -4,7 +4,7 @@
 #include "bench/result/cgroup.hpp"
 #include "bench/result/git_revision.hpp"
 #include "bench/result/processor.hpp"
-#include "tests/unit/result/temporary_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ using nlohmann::json;
 
 TEST(Cgroup, ReadsVersion2UpToTheRoot) {
   const TemporaryFolder mount;
-  mount.put("a/cpu.max", "150000 100000\n");
-  mount.put("a/b/cpu.max", "max 100000\n");
-  mount.put("a/memory.max", "max\n");
-  mount.put("a/b/memory.max", "1048576\n");
+  mount.write("a/cpu.max", "150000 100000\n");
+  mount.write("a/b/cpu.max", "max 100000\n");
+  mount.write("a/memory.max", "max\n");
+  mount.write("a/b/memory.max", "1048576\n");
   const CgroupLimits limits = read_cgroup_limits("0::/a/b\n", mount.path());
   EXPECT_EQ(limits.version, 2);
   EXPECT_EQ(limits.processors, 1.5);
@@ -32,17 +32,17 @@ TEST(Cgroup, ReadsVersion2UpToTheRoot) {
 
 TEST(Cgroup, TakesTheLeastOfAllEnclosingLimits) {
   const TemporaryFolder mount;
-  mount.put("cpu.max", "400000 100000\n");
-  mount.put("a/cpu.max", "200000 100000\n");
-  mount.put("a/b/cpu.max", "300000 100000\n");
+  mount.write("cpu.max", "400000 100000\n");
+  mount.write("a/cpu.max", "200000 100000\n");
+  mount.write("a/b/cpu.max", "300000 100000\n");
   EXPECT_EQ(read_cgroup_limits("0::/a/b\n", mount.path()).processors, 2);
 }
 
 TEST(Cgroup, ReadsVersion1) {
   const TemporaryFolder mount;
-  mount.put("cpu,cpuacct/docker/x/cpu.cfs_quota_us", "50000\n");
-  mount.put("cpu,cpuacct/docker/x/cpu.cfs_period_us", "100000\n");
-  mount.put("memory/docker/x/memory.limit_in_bytes", "2097152\n");
+  mount.write("cpu,cpuacct/docker/x/cpu.cfs_quota_us", "50000\n");
+  mount.write("cpu,cpuacct/docker/x/cpu.cfs_period_us", "100000\n");
+  mount.write("memory/docker/x/memory.limit_in_bytes", "2097152\n");
   const CgroupLimits limits = read_cgroup_limits(
       "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n1:name=systemd:/y\n", mount.path());
   EXPECT_EQ(limits.version, 1);
@@ -52,9 +52,9 @@ TEST(Cgroup, ReadsVersion1) {
 
 TEST(Cgroup, Version1WithoutLimitsIsUnlimited) {
   const TemporaryFolder mount;
-  mount.put("cpu/cpu.cfs_quota_us", "-1\n");
-  mount.put("cpu/cpu.cfs_period_us", "100000\n");
-  mount.put("memory/memory.limit_in_bytes", "9223372036854771712\n");
+  mount.write("cpu/cpu.cfs_quota_us", "-1\n");
+  mount.write("cpu/cpu.cfs_period_us", "100000\n");
+  mount.write("memory/memory.limit_in_bytes", "9223372036854771712\n");
   const CgroupLimits limits = read_cgroup_limits("2:cpu:/\n1:memory:/\n0::/\n", mount.path());
   EXPECT_EQ(limits.version, 1);
   EXPECT_FALSE(limits.processors.has_value());
@@ -63,8 +63,8 @@ TEST(Cgroup, Version1WithoutLimitsIsUnlimited) {
 
 TEST(Cgroup, InsideAContainerTheMountIsTheGroupItself) {
   const TemporaryFolder mount;
-  mount.put("cpu/cpu.cfs_quota_us", "300000\n");
-  mount.put("cpu/cpu.cfs_period_us", "100000\n");
+  mount.write("cpu/cpu.cfs_quota_us", "300000\n");
+  mount.write("cpu/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(read_cgroup_limits("4:cpu:/docker/not-below-the-mount\n", mount.path()).processors, 3);
 }
 

@@ -2,7 +2,7 @@
 #include "bench/core/error.hpp"
 #include "bench/result/result.hpp"
 #include "bench/result/text_file.hpp"
-#include "tests/unit/result/temporary_folder.hpp"
+#include "tests/temporary_folder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(WriteFile, WritesAllAndLeavesNothingElse) {
 
 TEST(WriteFile, ReplacesWhatWasThere) {
   const TemporaryFolder folder;
-  folder.put("result.json", "a longer text from before");
+  folder.write("result.json", "a longer text from before");
   write_file(folder.path() / "result.json", "new");
   EXPECT_EQ(read_text(folder.path() / "result.json"), "new");
 }
@@ -111,7 +111,7 @@ TEST(WriteFile, NamesThePathThatIsMissing) {
 
 TEST(WriteFile, NamesThePathBelowAFile) {
   const TemporaryFolder folder;
-  folder.put("file", "");
+  folder.write("file", "");
   EXPECT_THAT(failure([&] { write_file(folder.path() / "file" / "result.json", "{}"); }),
               HasSubstr("Not a directory"));
 }
@@ -132,7 +132,7 @@ TEST(WriteFile, NamesTheFolderThatIsReadOnly) {
 
 TEST(WriteFile, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
   const TemporaryFolder folder;
-  folder.put("result.json", "old");
+  folder.write("result.json", "old");
   std::string message;
   {
     const FileSizeLimit limit(4096);
@@ -145,7 +145,7 @@ TEST(WriteFile, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
 
 TEST(WriteFile, CannotReplaceAFolder) {
   const TemporaryFolder folder;
-  folder.put("result.json/inside", "");
+  folder.write("result.json/inside", "");
   EXPECT_THAT(failure([&] { write_file(folder.path() / "result.json", "{}"); }),
               HasSubstr("cannot replace"));
   EXPECT_EQ(files_in(folder.path()), 1U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder for one test, removed with it.
+// A folder of its own for one test, removed with all that is in it.
 #pragma once
 
 #include <cstdlib>
@@ -26,10 +26,12 @@ class TemporaryFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
-  /// Writes a file below the folder, making the folders in between.
-  void put(const std::string& name, const std::string& content) const {
-    std::filesystem::create_directories((path_ / name).parent_path());
-    std::ofstream(path_ / name) << content;
+  /// Writes a file below the folder, making the folders in between; gives its path.
+  std::filesystem::path write(const std::string& name, const std::string& content) const {
+    const std::filesystem::path file = path_ / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << content;
+    return file;
   }
 
  private:
