@@ -54,8 +54,10 @@ needs_namespaces = pytest.mark.skipif(not can_make_namespaces(), reason="needs r
 
 
 def start(size, *command, rate="1gbit"):
-    return subprocess.Popen([CLUSTER, str(size), rate, "--", *command], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True)
+    # A shell's background job ignores SIGINT, its children inherit that, and bash cannot trap what it entered ignored:
+    # whatever started pytest, the cluster starts with the default.
+    return subprocess.Popen([CLUSTER, str(size), rate, "--", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
 def left_behind(cluster):
