@@ -56,12 +56,20 @@ std::vector<std::size_t> ready_tensors(const Layer& layer) {
   return tensors;
 }
 
+/// Completes a layer that reads `inputs` elements `passes` times and writes `y` once.
+Value put_out(Layer& layer, std::int64_t inputs, Value y, std::int64_t passes = 1) {
+  layer.inputs = inputs;
+  layer.output = y.shape;
+  layer.activations = passes * inputs + y.elements();
+  return y;
+}
+
 }  // namespace
 
 std::int64_t Value::elements() const { return product(shape); }
 
 Window square(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
-  return {{kernel, kernel}, {stride, stride}, {padding, padding}};
+  return {{kernel, kernel}, {stride, stride}, {padding, padding}, false};
 }
 
 Builder::Scope::Scope(Builder& builder, std::string_view name)
@@ -116,7 +124,12 @@ Shape Builder::slide(const std::string& layer, const Shape& image, const Window&
           model_.name, layer, window.kernel[0] - 2 * window.padding[0],
           window.kernel[1] - 2 * window.padding[1], image[1], image[2], model_.input_shape.back()));
     }
-    out[axis + 1] = room / window.stride[axis] + 1;
+    const std::int64_t stride = window.stride[axis];
+    out[axis + 1] = room / stride + 1;
+    if (window.ceil && room % stride != 0 &&
+        out[axis + 1] * stride < image[axis + 1] + window.padding[axis]) {
+      ++out[axis + 1];
+    }
   }
   return out;
 }
@@ -124,6 +137,7 @@ Shape Builder::slide(const std::string& layer, const Shape& image, const Window&
 Value Builder::conv2d(std::string_view name, const Value& x, std::int64_t out_channels,
                       const Window& window, const ConvOptions& options) {
   Layer& layer = add_layer(name, LayerKind::kConv);
+  MERGEWISE_CHECK(!window.ceil, layer.name + ": only pooling rounds up");
   Value y{slide(layer.name, x.shape, window)};
   y.shape[0] = out_channels;
   MERGEWISE_CHECK(x.shape[0] % options.groups == 0 && out_channels % options.groups == 0,
@@ -138,9 +152,8 @@ Value Builder::conv2d(std::string_view name, const Value& x, std::int64_t out_ch
                          .k = weight[1] * weight[2] * weight[3],
                          .count = options.groups});
   layer.macs = layer.gemms.back().macs();
-  layer.activations = x.elements() + y.elements();
   layer.first = x.is_input;
-  return y;
+  return put_out(layer, x.elements(), y);
 }
 
 Value Builder::linear(std::string_view name, const Value& x, std::int64_t out_features,
@@ -161,9 +174,8 @@ Value Builder::linear(std::string_view name, const Value& x, std::int64_t out_fe
   y.shape.back() = out_features;
   layer.gemms.push_back({.m = x.elements() / in_features, .n = out_features, .k = in_features});
   layer.macs = layer.gemms.back().macs();
-  layer.activations = x.elements() + y.elements();
   layer.first = x.is_input;
-  return y;
+  return put_out(layer, x.elements(), y);
 }
 
 Value Builder::normalise(std::string_view name, const Value& x, std::int64_t width,
@@ -171,48 +183,54 @@ Value Builder::normalise(std::string_view name, const Value& x, std::int64_t wid
   Layer& layer = add_layer(name, LayerKind::kNorm);
   layer.tensors.push_back(add_tensor(full_name(name) + ".weight", {width}));
   layer.tensors.push_back(add_tensor(full_name(name) + ".bias", {width}));
-  layer.activations = passes * x.elements();
   layer.first = x.is_input;
-  return {x.shape};
+  return put_out(layer, x.elements(), {x.shape}, passes);
 }
 
 Value Builder::batch_norm(std::string_view name, const Value& x) {
-  // Read for the statistics, read again, written: a channel of a batch does not fit into a cache.
-  return normalise(name, x, x.shape.front(), 3);
+  // Read for the statistics and read again: a channel of a batch does not fit into a cache.
+  return normalise(name, x, x.shape.front(), 2);
 }
 
 Value Builder::layer_norm(std::string_view name, const Value& x) {
-  // A row stays in registers: read once, written once.
-  return normalise(name, x, x.shape.back(), 2);
+  // A row stays in registers.
+  return normalise(name, x, x.shape.back(), 1);
 }
 
 Value Builder::activation(std::string_view name, const Value& x) {
-  add_layer(name, LayerKind::kActivation).activations = 2 * x.elements();
-  return {x.shape};
+  return put_out(add_layer(name, LayerKind::kActivation), x.elements(), {x.shape});
 }
 
 Value Builder::pool(std::string_view name, const Value& x, const Window& window) {
   Layer& layer = add_layer(name, LayerKind::kPool);
-  Value y{slide(layer.name, x.shape, window)};
-  layer.activations = x.elements() + y.elements();
-  return y;
+  return put_out(layer, x.elements(), {slide(layer.name, x.shape, window)});
 }
 
 Value Builder::adaptive_pool(std::string_view name, const Value& x, std::int64_t size) {
-  Layer& layer = add_layer(name, LayerKind::kPool);
-  Value y{{x.shape[0], size, size}};
-  layer.activations = x.elements() + y.elements();
-  return y;
+  return put_out(add_layer(name, LayerKind::kPool), x.elements(), {{x.shape[0], size, size}});
 }
 
 Value Builder::add(std::string_view name, const std::vector<Value>& terms) {
   Layer& layer = add_layer(name, LayerKind::kAdd);
+  std::int64_t inputs = 0;
   for (const Value& term : terms) {
     MERGEWISE_CHECK(term.shape == terms.front().shape, layer.name + " adds different shapes");
-    layer.activations += term.elements();
+    inputs += term.elements();
   }
-  layer.activations += terms.front().elements();
-  return {terms.front().shape};
+  return put_out(layer, inputs, {terms.front().shape});
+}
+
+Value Builder::concat(std::string_view name, const std::vector<Value>& parts) {
+  Layer& layer = add_layer(name, LayerKind::kConcat);
+  Value y{parts.front().shape};
+  y.shape[0] = 0;
+  for (const Value& part : parts) {
+    MERGEWISE_CHECK(
+        std::equal(part.shape.begin() + 1, part.shape.end(), y.shape.begin() + 1, y.shape.end()),
+        layer.name + " joins different images");
+    y.shape[0] += part.shape[0];
+  }
+  return put_out(layer, y.elements(), y);
 }
 
 Value Builder::embedding(std::string_view name, const Value& ids, std::int64_t rows,
@@ -221,29 +239,28 @@ Value Builder::embedding(std::string_view name, const Value& ids, std::int64_t r
   layer.tensors.push_back(add_tensor(full_name(name) + ".weight", {rows, width}));
   Value y{ids.shape};
   y.shape.push_back(width);
-  layer.activations = 2 * y.elements();
   layer.first = ids.is_input;
-  return y;
+  return put_out(layer, y.elements(), y);  // the rows it gathers
 }
 
 Value Builder::attention(std::string_view name, const Value& query, const Value& key,
                          const Value& value, std::int64_t heads) {
-  Layer& layer = add_layer(name, LayerKind::kAttention);
   MERGEWISE_CHECK(query.shape.size() == 2 && query.shape.back() % heads == 0 &&
                       key.shape == value.shape && key.shape.back() == query.shape.back(),
-                  layer.name + " needs matching {positions, width}");
+                  full_name(name) + " needs matching {positions, width}");
+  const auto scope = this->scope(name);
   const std::int64_t width = query.shape.back() / heads;
   const std::int64_t positions = query.shape.front();
   const std::int64_t keys = key.shape.front();
-  layer.gemms.push_back(
+  Layer& scores = add_layer("scores", LayerKind::kAttention);
+  scores.gemms.push_back(
       {.m = positions, .n = keys, .k = width, .count = heads, .batch_in_count = true});
-  layer.gemms.push_back(
+  Value x = put_out(scores, query.elements() + key.elements(), {{heads, positions, keys}});
+  x = activation("dropout", activation("softmax", x));
+  Layer& context = add_layer("context", LayerKind::kAttention);
+  context.gemms.push_back(
       {.m = positions, .n = width, .k = keys, .count = heads, .batch_in_count = true});
-  // The probabilities are written by the first product, passed over by softmax and dropout, read by
-  // the second product.
-  layer.activations =
-      2 * query.elements() + key.elements() + value.elements() + 6 * heads * positions * keys;
-  return {query.shape};
+  return put_out(context, x.elements() + value.elements(), {query.shape});
 }
 
 void Builder::define_before(std::string_view prefix, std::string_view anchor) {

@@ -25,11 +25,13 @@ struct Value {
 };
 
 /// A sliding window, {height, width}. Output size as in PyTorch: floor((in + 2 padding - kernel) /
-/// stride) + 1.
+/// stride) + 1; with `ceil`, of pooling only, rounded up as long as the last window begins inside
+/// the image or its padding before it.
 struct Window {
   std::array<std::int64_t, 2> kernel{1, 1};
   std::array<std::int64_t, 2> stride{1, 1};
   std::array<std::int64_t, 2> padding{0, 0};
+  bool ceil = false;
 };
 [[nodiscard]] Window square(std::int64_t kernel, std::int64_t stride = 1, std::int64_t padding = 0);
 
@@ -83,10 +85,13 @@ class Builder {
   /// Average pooling to a given size, whatever comes in.
   Value adaptive_pool(std::string_view name, const Value& x, std::int64_t size);
   Value add(std::string_view name, const std::vector<Value>& terms);
+  /// Joins images along their channels, by copying.
+  Value concat(std::string_view name, const std::vector<Value>& parts);
   /// Rows of a table of [rows, width], one for each of the input's positions.
   Value embedding(std::string_view name, const Value& ids, std::int64_t rows, std::int64_t width);
-  /// softmax(Q K^T) V for each head, with dropout of the probabilities; query, key and value are
-  /// {positions, width}.
+  /// softmax(Q K^T) V for each head, with dropout of the probabilities, each a layer of its own
+  /// ("<name>.scores", ".softmax", ".dropout", ".context"); query, key and value are {positions,
+  /// width}.
   Value attention(std::string_view name, const Value& query, const Value& key, const Value& value,
                   std::int64_t heads);
 

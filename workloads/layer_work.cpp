@@ -42,8 +42,10 @@ struct Traffic {
 };
 
 /// Elements moved by a layer's passes over a batch. `activations` counts what its forward pass
-/// reads and writes, `parameters` what it uses of its own and shared tensors.
-Traffic traffic(const Layer& layer, std::int64_t activations, std::int64_t parameters) {
+/// reads and writes, `outputs` what it puts out, `parameters` what it uses of its own and shared
+/// tensors.
+Traffic traffic(const Layer& layer, std::int64_t activations, std::int64_t outputs,
+                std::int64_t parameters) {
   switch (layer.kind) {
     case LayerKind::kConv:
     case LayerKind::kLinear: {
@@ -59,10 +61,11 @@ Traffic traffic(const Layer& layer, std::int64_t activations, std::int64_t param
       return {activations, 2 * activations};
     case LayerKind::kNorm:
     case LayerKind::kActivation:
-      // x (or y) is read again beside dy: three passes where the forward pass had two.
-      return {activations + parameters, activations / 2 * 3 + 2 * parameters};
+      // Wherever the forward pass reads x, the backward pass reads dy beside it.
+      return {activations + parameters, 2 * activations - outputs + 2 * parameters};
     case LayerKind::kPool:
     case LayerKind::kAdd:
+    case LayerKind::kConcat:
     case LayerKind::kOther:
       break;
   }
@@ -86,19 +89,22 @@ std::vector<LayerWork> layer_work(const Model& model, std::int64_t batch) {
     LayerWork work;
     work.layer = layer.name;
     work.kind = layer.kind;
+    work.input_gradient = !layer.first;
+    work.input_elements = batch * layer.inputs;
+    work.output_elements = batch * layer.outputs();
     for (const Gemm& gemm : layer.gemms) {
       work.forward.push_back(of_batch(gemm, batch));
     }
     for (auto gemm = work.forward.rbegin(); gemm != work.forward.rend(); ++gemm) {
       append_backward(*gemm, layer.first, work.backward);
     }
-    std::int64_t parameters = 0;
     for (const std::vector<std::size_t>* indices : {&layer.tensors, &layer.shared}) {
       for (const std::size_t index : *indices) {
-        parameters += model.tensors[index].elements();
+        work.parameters += model.tensors[index].elements();
       }
     }
-    const Traffic moved = traffic(layer, batch * layer.activations, parameters);
+    const Traffic moved =
+        traffic(layer, batch * layer.activations, work.output_elements, work.parameters);
     work.forward_bytes = kElementBytes * moved.forward;
     work.backward_bytes = kElementBytes * moved.backward;
     works.push_back(std::move(work));

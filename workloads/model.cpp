@@ -3,38 +3,32 @@
 #include "workloads/model.hpp"
 
 namespace mergewise {
+namespace {
 
-const char* name_of(LayerKind kind) {
-  switch (kind) {
-    case LayerKind::kConv:
-      return "conv";
-    case LayerKind::kLinear:
-      return "linear";
-    case LayerKind::kNorm:
-      return "norm";
-    case LayerKind::kEmbedding:
-      return "embedding";
-    case LayerKind::kAttention:
-      return "attention";
-    case LayerKind::kActivation:
-      return "activation";
-    case LayerKind::kPool:
-      return "pool";
-    case LayerKind::kAdd:
-      return "add";
-    case LayerKind::kOther:
-      break;
-  }
-  return "other";
-}
-
-std::int64_t TensorSpec::elements() const {
+std::int64_t product(const std::vector<std::int64_t>& sizes) {
   std::int64_t product = 1;
-  for (const std::int64_t size : shape) {
+  for (const std::int64_t size : sizes) {
     product *= size;
   }
   return product;
 }
+
+}  // namespace
+
+const std::vector<std::string>& layer_kind_names() {
+  static const std::vector<std::string> kNames{"conv",      "linear",     "norm", "embedding",
+                                               "attention", "activation", "pool", "add",
+                                               "concat",    "other"};
+  return kNames;
+}
+
+const char* name_of(LayerKind kind) {
+  return layer_kind_names().at(static_cast<std::size_t>(kind)).c_str();
+}
+
+std::int64_t TensorSpec::elements() const { return product(shape); }
+
+std::int64_t Layer::outputs() const { return product(output); }
 
 std::int64_t Model::total_parameters() const {
   std::int64_t sum = 0;

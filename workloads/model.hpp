@@ -21,9 +21,11 @@ enum class LayerKind {
   kActivation,
   kPool,
   kAdd,
+  kConcat,
   kOther
 };
-[[nodiscard]] const char* name_of(LayerKind kind);  ///< "conv", "linear", ...
+[[nodiscard]] const char* name_of(LayerKind kind);                 ///< "conv", "linear", ...
+[[nodiscard]] const std::vector<std::string>& layer_kind_names();  ///< by LayerKind
 
 /// A learnable parameter, named and shaped as the framework names it. PyTorch's layout.
 struct TensorSpec {
@@ -52,9 +54,12 @@ struct Layer {
   std::vector<std::size_t> shared;
   std::vector<Gemm> gemms;  ///< forward products for one sample; empty for memory passes
   std::int64_t macs = 0;    ///< what the reference counts: conv and linear only, one sample
-  std::int64_t activations =
-      0;               ///< elements read plus elements written by the forward pass, one sample
-  bool first = false;  ///< reads the network's input: no gradient by input
+  std::vector<std::int64_t> output;  ///< shape of what it puts out, one sample
+  std::int64_t inputs = 0;           ///< elements of activations it reads, each once, one sample
+  /// Traffic: elements that the forward pass reads (again, where it must) and writes, one sample.
+  std::int64_t activations = 0;
+  bool first = false;                          ///< reads the network's input: no gradient by input
+  [[nodiscard]] std::int64_t outputs() const;  ///< elements of `output`
 };
 
 struct Model {

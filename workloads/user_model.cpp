@@ -110,14 +110,15 @@ void divide_forward(Nanoseconds total, Workload& workload) {
 
 }  // namespace
 
-Workload load_user_model(const std::filesystem::path& file) {
+UserModel load_user_model(const std::filesystem::path& file) {
   const Node root = parse_file(file, kDataLimits);
   root.allow_keys({"schema", "name", "batch", "forward_ns", "forward_us", "forward_ms", "tensors"});
   const Node schema = root.at("schema");
   if (schema.as_string() != kSchema) {
     schema.fail("'" + schema.as_string() + "' is no known schema, expected " + kSchema);
   }
-  Workload workload;
+  UserModel user_model;
+  Workload& workload = user_model.workload;
   workload.name = name_from(root.at("name"));
   if (const auto batch = root.find("batch")) {
     workload.batch = batch->as_integer(1, std::int64_t{1} << 30);
@@ -143,7 +144,7 @@ Workload load_user_model(const std::filesystem::path& file) {
     tensors.fail("the model has no tensors, expected at least one");
   }
   divide_forward(time_from(root, "forward"), workload);
-  return workload;
+  return user_model;
 }
 
 }  // namespace mergewise

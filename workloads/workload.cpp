@@ -95,6 +95,18 @@ std::vector<std::vector<std::size_t>> assign_backward(const Model& model) {
 
 }  // namespace
 
+const char* name_of(TimesKind kind) {
+  switch (kind) {
+    case TimesKind::kModelled:
+      return "modelled";
+    case TimesKind::kMeasured:
+      return "measured";
+    case TimesKind::kGiven:
+      break;
+  }
+  return "given";
+}
+
 Workload make_workload(const Model& model, std::int64_t batch, const Accelerator& accelerator) {
   MERGEWISE_CHECK(!model.ready_order.empty() && model.ready_order.size() == model.tensors.size(),
                   model.name + ": a workload needs all tensors in ready order");
@@ -105,6 +117,7 @@ Workload make_workload(const Model& model, std::int64_t batch, const Accelerator
   workload.backward_layers = assign_backward(model);
   const LayerTimes times = roofline(workload.layers, accelerator);
   const Scale scale = scale_to_published(model, batch, accelerator);
+  workload.times = TimesKind::kModelled;
   workload.times_from =
       fmt::format("roofline {} ({}){}", accelerator.name, accelerator.arithmetic, scale.note);
 

@@ -49,9 +49,18 @@ struct WorkloadTensor {
   Nanoseconds backward_ns = 0;  ///< backward work that ends with this tensor ready
 };
 
+/// Where layer times come from.
+enum class TimesKind {
+  kModelled,  ///< a roofline of the shapes
+  kMeasured,  ///< a trace of a real training, or our own replay
+  kGiven      ///< a user's file that does not say
+};
+[[nodiscard]] const char* name_of(TimesKind kind);  ///< "modelled", "measured", "given"
+
 struct Workload {
   std::string name;  ///< "resnet50"
   std::int64_t batch = 1;
+  TimesKind times = TimesKind::kGiven;
   std::string
       times_from;  ///< "roofline v100 (fp32), scaled to 253 samples/s", "file ...": for reports
   Nanoseconds forward_ns = 0;           ///< F, of the whole forward pass
@@ -74,10 +83,27 @@ struct Workload {
 [[nodiscard]] Workload make_workload(const Model& model, std::int64_t batch,
                                      const Accelerator& accelerator);
 
-/// A user's own model: YAML {schema: mergewise/model/1, name, batch, forward_ns | forward_us |
-/// forward_ms, tensors (in ready order): [{name, shape | bytes, backward_ns | _us | _ms, layer}]}.
-/// Without `batch` 1, without `layer` the name up to its last dot. The forward time is divided
-/// among the tensors as the backward time is. Throws InputError with file, line, column.
-[[nodiscard]] Workload load_user_model(const std::filesystem::path& file);
+/// A network from a file. Where the file has no layers, `model` has none either, and its tensors
+/// are in ready order.
+struct UserModel {
+  Model model;
+  Workload workload;
+};
+
+/// A user's own model: YAML (or JSON) with the keys
+///   schema: mergewise/model/1, name, batch (1), times (measured | modelled), source (a text: who
+///   measured what), forward_ns | forward_us | forward_ms,
+///   tensors, in ready order: [{name, shape | bytes, backward_ns | _us | _ms, forward_ns | ..,
+///     layer}]; without `layer` the name up to its last dot. Without forward times of the tensors,
+///     which all or none must have, the whole is divided among them as the backward time is.
+///   input_shape and layers (both or neither; one sample), in forward order: [{name, kind, tensors,
+///     shared, output, inputs, activations, products: [{m, n, k, count, batch_in_count}], first,
+///     macs, parameter_bytes, activation_bytes}]: the fields of Layer, for real work. The last
+///     three are refused where they are not what the others make.
+/// Throws InputError with file, line, column.
+[[nodiscard]] UserModel load_user_model(const std::filesystem::path& file);
+
+/// The YAML that load_user_model() reads back into the same model and times.
+[[nodiscard]] std::string user_model_yaml(const UserModel& user_model);
 
 }  // namespace mergewise

@@ -33,7 +33,7 @@ LoadedWorkload from_profile(const std::filesystem::path& file) {
 }
 
 LoadedWorkload load(const WorkloadConfig& config, const std::string& accelerator) {
-  if (!config.file.empty()) return {load_user_model(config.file), std::nullopt};
+  if (!config.file.empty()) return {load_user_model(config.file).workload, std::nullopt};
   if (!config.profile.empty()) return from_profile(config.profile);
   const Model model = build_model(config.model, {config.image_size, config.sequence_length});
   return {make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())),

@@ -46,13 +46,18 @@ TEST(LayerWork, MultipliesTheProductsOfAnAttentionNotTheirSize) {
   Builder net("net", {4, 6});
   const Value x = net.linear("fc", net.input(), 6);
   net.attention("attention", x, x, x, 2);
-  const LayerWork work = layer_work(net.build(), 5).at(1);
-  ASSERT_EQ(work.forward.size(), 2U);
-  EXPECT_THAT(sizes(work.forward[0]), ElementsAre(4, 4, 3, 10));
-  EXPECT_THAT(sizes(work.forward[1]), ElementsAre(4, 3, 4, 10));
-  EXPECT_FALSE(work.forward[0].batch_in_count);
-  EXPECT_EQ(work.backward.size(), 4U);
-  EXPECT_DOUBLE_EQ(work.backward_flops(), 2 * work.forward_flops());
+  const std::vector<LayerWork> works = layer_work(net.build(), 5);
+  ASSERT_EQ(works.size(), 5U) << "fc, scores, softmax, dropout, context";
+  const LayerWork& scores = works[1];
+  const LayerWork& context = works[4];
+  ASSERT_EQ(scores.forward.size(), 1U);
+  EXPECT_THAT(sizes(scores.forward[0]), ElementsAre(4, 4, 3, 10));
+  ASSERT_EQ(context.forward.size(), 1U);
+  EXPECT_THAT(sizes(context.forward[0]), ElementsAre(4, 3, 4, 10));
+  EXPECT_FALSE(scores.forward[0].batch_in_count);
+  EXPECT_EQ(scores.backward.size(), 2U);
+  EXPECT_DOUBLE_EQ(scores.backward_flops(), 2 * scores.forward_flops());
+  EXPECT_EQ(works[2].input_elements, 5 * 2 * 4 * 4);
 }
 
 TEST(LayerWork, MovesOnlyTheRowsOfAnEmbeddingForwardButItsWholeGradientBackward) {

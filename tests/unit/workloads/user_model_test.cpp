@@ -26,7 +26,7 @@ class UserModel : public testing::Test {
 
   Workload load(const std::string& tensors, const std::string& head = "forward_ns: 10\n") {
     std::ofstream(file_) << "schema: mergewise/model/1\nname: mine\n" << head << tensors;
-    return load_user_model(file_);
+    return load_user_model(file_).workload;
   }
   std::string refusal(const std::string& tensors, const std::string& head = "forward_ns: 10\n") {
     try {
@@ -41,7 +41,8 @@ class UserModel : public testing::Test {
 };
 
 TEST_F(UserModel, ReadsTheShippedExample) {
-  const Workload workload = load_user_model(MERGEWISE_SOURCE_DIR "/configs/models/example.yaml");
+  const Workload workload =
+      load_user_model(MERGEWISE_SOURCE_DIR "/configs/models/example.yaml").workload;
   EXPECT_EQ(workload.name, "example");
   EXPECT_EQ(workload.batch, 32);
   ASSERT_EQ(workload.tensors.size(), 6U);
