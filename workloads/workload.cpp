@@ -3,6 +3,7 @@
 #include "workloads/workload.hpp"
 
 #include "bench/core/error.hpp"
+#include "workloads/backward_layers.hpp"
 
 #include <fmt/format.h>
 
@@ -66,33 +67,6 @@ Scale scale_to_published(const Model& model, std::int64_t batch, const Accelerat
   return {1, ", not scaled"};
 }
 
-/// For each tensor in ready order the layers whose backward work ends with it ready.
-std::vector<std::vector<std::size_t>> assign_backward(const Model& model) {
-  std::vector<std::size_t> position(model.tensors.size());
-  for (std::size_t ready = 0; ready < model.ready_order.size(); ++ready) {
-    position[model.ready_order[ready]] = ready;
-  }
-  std::vector<std::vector<std::size_t>> assigned(model.ready_order.size());
-  std::vector<std::size_t> pending;  // layers without tensors, until the next one that has some
-  std::size_t next = 0;              // the first position no layer has claimed yet
-  for (std::size_t layer = model.layers.size(); layer-- > 0;) {
-    pending.push_back(layer);
-    if (model.layers[layer].tensors.empty()) {
-      continue;
-    }
-    std::size_t first = model.ready_order.size();
-    for (const std::size_t tensor : model.layers[layer].tensors) {
-      first = std::min(first, position[tensor]);
-    }
-    MERGEWISE_CHECK(first == next, model.layers[layer].name +
-                                       ": the ready order is not the reverse forward order");
-    assigned[first] = std::exchange(pending, {});
-    next += model.layers[layer].tensors.size();
-  }
-  assigned.back().insert(assigned.back().end(), pending.begin(), pending.end());
-  return assigned;
-}
-
 }  // namespace
 
 const char* name_of(TimesKind kind) {
@@ -114,7 +88,7 @@ Workload make_workload(const Model& model, std::int64_t batch, const Accelerator
   workload.name = model.name;
   workload.batch = batch;
   workload.layers = layer_work(model, batch);
-  workload.backward_layers = assign_backward(model);
+  workload.backward_layers = assign_backward_layers(model);
   const LayerTimes times = roofline(workload.layers, accelerator);
   const Scale scale = scale_to_published(model, batch, accelerator);
   workload.times = TimesKind::kModelled;
