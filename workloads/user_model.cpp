@@ -2,9 +2,15 @@
 // Reads a user's own model: a list of tensors with backward times.
 #include "bench/config/node.hpp"
 #include "bench/core/error.hpp"
+#include "bench/core/text.hpp"
+#include "workloads/backward_layers.hpp"
+#include "workloads/user_model_layers.hpp"
 #include "workloads/workload.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -12,7 +18,9 @@ namespace mergewise {
 namespace {
 
 constexpr const char* kSchema = "mergewise/model/1";
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMaxElements = detail::kMaxElements;
+constexpr std::int64_t kMaxBatch = 1 << 20;
+constexpr double kForwardTolerance = 1e-3;  // for times that were rounded
 constexpr Bytes kMaxTotalBytes = Bytes{1} << 50;
 constexpr Nanoseconds kMaxTime = 1e15;
 
@@ -22,8 +30,8 @@ struct Unit {
 };
 constexpr std::array<Unit, 3> kUnits{{{"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}}};
 
-/// The one of KEY_ns, KEY_us, KEY_ms that is there.
-Nanoseconds time_from(const Node& node, const std::string& key) {
+/// The one of KEY_ns, KEY_us, KEY_ms that is there, or nothing.
+std::optional<Nanoseconds> find_time(const Node& node, const std::string& key) {
   std::optional<Nanoseconds> time;
   for (const Unit& unit : kUnits) {
     if (const auto value = node.find(key + unit.suffix)) {
@@ -34,23 +42,15 @@ Nanoseconds time_from(const Node& node, const std::string& key) {
       time = value->as_number(0, kMaxTime / unit.nanoseconds) * unit.nanoseconds;
     }
   }
+  return time;
+}
+
+Nanoseconds time_from(const Node& node, const std::string& key) {
+  const auto time = find_time(node, key);
   if (!time) {
     node.fail("missing " + key + "_ns (or " + key + "_us, " + key + "_ms)");
   }
   return *time;
-}
-
-std::vector<std::int64_t> shape_from(const Node& node) {
-  std::vector<std::int64_t> shape;
-  std::int64_t elements = 1;
-  for (const Node& size : node.as_list()) {
-    shape.push_back(size.as_integer(0, kMaxElements));
-    if (shape.back() > 0 && elements > kMaxElements / shape.back()) {
-      size.fail("the tensor has more than 2^40 elements, expected a smaller shape");
-    }
-    elements *= shape.back();
-  }
-  return shape;
 }
 
 /// "layer1.conv2.weight" belongs to "layer1.conv2"; a name without a dot is its own layer.
@@ -59,27 +59,20 @@ std::string layer_of(const std::string& tensor) {
   return dot == std::string::npos || dot == 0 ? tensor : tensor.substr(0, dot);
 }
 
-std::string name_from(const Node& node) {
-  std::string name = node.as_string();
-  if (name.empty()) {
-    node.fail("'' is empty, expected a name");
-  }
-  return name;
-}
-
 WorkloadTensor tensor_from(const Node& node) {
-  node.allow_keys({"name", "shape", "bytes", "backward_ns", "backward_us", "backward_ms", "layer"});
+  node.allow_keys({"name", "shape", "bytes", "backward_ns", "backward_us", "backward_ms",
+                   "forward_ns", "forward_us", "forward_ms", "layer"});
   WorkloadTensor tensor;
-  tensor.name = name_from(node.at("name"));
+  tensor.name = detail::name_from(node.at("name"));
   const auto layer = node.find("layer");
-  tensor.layer = layer ? name_from(*layer) : layer_of(tensor.name);
+  tensor.layer = layer ? detail::name_from(*layer) : layer_of(tensor.name);
   const auto shape = node.find("shape");
   const auto bytes = node.find("bytes");
   if (shape.has_value() == bytes.has_value()) {
     node.fail("tensor '" + tensor.name + "' needs either shape or bytes, expected exactly one");
   }
   if (shape) {
-    tensor.shape = shape_from(*shape);
+    tensor.shape = detail::shape_from(*shape);
   } else {
     const Bytes size = bytes->as_integer(0, 4 * kMaxElements);
     if (size % 4 != 0) {
@@ -93,41 +86,77 @@ WorkloadTensor tensor_from(const Node& node) {
   return tensor;
 }
 
-/// Nobody says which layer takes which part of the forward pass: as the backward pass is divided,
-/// or evenly if that takes no time.
-void divide_forward(Nanoseconds total, Workload& workload) {
+/// Each tensor's part of the forward pass: as the file says, or if it does not, as the backward
+/// pass is divided, evenly if that takes no time.
+void divide_forward(const Node& root, const std::vector<Node>& nodes, Workload& workload) {
+  const Nanoseconds total = time_from(root, "forward");
+  Nanoseconds forward = 0;
   Nanoseconds backward = 0;
-  for (const WorkloadTensor& tensor : workload.tensors) {
-    backward += tensor.backward_ns;
+  std::size_t given = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (const auto time = find_time(nodes[i], "forward")) {
+      workload.tensors[i].forward_ns = *time;
+      forward += *time;
+      ++given;
+    } else if (given > 0) {
+      nodes[i].fail("tensor '" + workload.tensors[i].name +
+                    "' has no forward time, expected one of all tensors or of none");
+    }
+    backward += workload.tensors[i].backward_ns;
+  }
+  if (given > 0) {
+    if (given < nodes.size()) {
+      nodes.front().fail("tensor '" + workload.tensors.front().name +
+                         "' has no forward time, expected one of all tensors or of none");
+    }
+    if (std::abs(forward - total) > kForwardTolerance * total) {
+      root.fail(
+          fmt::format("the tensors' forward times add up to {} ns, expected the whole pass's {} ns",
+                      forward, total));
+    }
+    workload.forward_ns = forward;
+    return;
   }
   const auto count = static_cast<double>(workload.tensors.size());
-  workload.forward_ns = 0;
   for (WorkloadTensor& tensor : workload.tensors) {
     tensor.forward_ns = total * (backward > 0 ? tensor.backward_ns / backward : 1 / count);
     workload.forward_ns += tensor.forward_ns;
   }
 }
 
-}  // namespace
+TimesKind times_kind_from(const Node& node) {
+  std::vector<std::string> names;
+  for (const TimesKind kind : {TimesKind::kMeasured, TimesKind::kModelled, TimesKind::kGiven}) {
+    names.emplace_back(name_of(kind));
+    if (node.as_string() == names.back()) {
+      return kind;
+    }
+  }
+  node.fail(unknown_name("kind of times", node.as_string(), names));
+}
 
-UserModel load_user_model(const std::filesystem::path& file) {
-  const Node root = parse_file(file, kDataLimits);
-  root.allow_keys({"schema", "name", "batch", "forward_ns", "forward_us", "forward_ms", "tensors"});
+void read_head(const Node& root, const std::filesystem::path& file, Workload& workload) {
+  root.allow_keys({"schema", "name", "batch", "times", "source", "forward_ns", "forward_us",
+                   "forward_ms", "tensors", "input_shape", "layers"});
   const Node schema = root.at("schema");
   if (schema.as_string() != kSchema) {
     schema.fail("'" + schema.as_string() + "' is no known schema, expected " + kSchema);
   }
-  UserModel user_model;
-  Workload& workload = user_model.workload;
-  workload.name = name_from(root.at("name"));
+  workload.name = detail::name_from(root.at("name"));
   if (const auto batch = root.find("batch")) {
-    workload.batch = batch->as_integer(1, std::int64_t{1} << 30);
+    workload.batch = batch->as_integer(1, kMaxBatch);
   }
-  workload.times_from = "file " + file.string();
-  const Node tensors = root.at("tensors");
+  if (const auto times = root.find("times")) {
+    workload.times = times_kind_from(*times);
+  }
+  const auto source = root.find("source");
+  workload.times_from = source ? detail::name_from(*source) : "file " + file.string();
+}
+
+void read_tensors(const std::vector<Node>& nodes, Workload& workload) {
   std::map<std::string, std::string> seen;  // name -> where
   Bytes total = 0;
-  for (const Node& node : tensors.as_list()) {
+  for (const Node& node : nodes) {
     WorkloadTensor tensor = tensor_from(node);
     const auto [earlier, is_new] = seen.emplace(tensor.name, node.where());
     if (!is_new) {
@@ -140,10 +169,41 @@ UserModel load_user_model(const std::filesystem::path& file) {
     }
     workload.tensors.push_back(std::move(tensor));
   }
-  if (workload.tensors.empty()) {
+}
+
+/// The tensors as a model: the file knows no other order of them than the ready order.
+Model model_of(const Workload& workload) {
+  Model model;
+  model.name = workload.name;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    model.ready_order.push_back(model.tensors.size());
+    model.tensors.push_back({tensor.name, tensor.shape});
+  }
+  return model;
+}
+
+}  // namespace
+
+UserModel load_user_model(const std::filesystem::path& file) {
+  const Node root = parse_file(file, kDataLimits);
+  UserModel user_model;
+  Workload& workload = user_model.workload;
+  read_head(root, file, workload);
+  const Node tensors = root.at("tensors");
+  if (tensors.as_list().empty()) {
     tensors.fail("the model has no tensors, expected at least one");
   }
-  divide_forward(time_from(root, "forward"), workload);
+  read_tensors(tensors.as_list(), workload);
+  divide_forward(root, tensors.as_list(), workload);
+  user_model.model = model_of(workload);
+  if (const auto layers = root.find("layers")) {
+    user_model.model.input_shape = detail::shape_from(root.at("input_shape"));
+    detail::read_layers(*layers, user_model.model);
+    workload.layers = layer_work(user_model.model, workload.batch);
+    workload.backward_layers = assign_backward_layers(user_model.model);
+  } else if (const auto shape = root.find("input_shape")) {
+    shape->fail("an input shape without layers, expected both or neither");
+  }
   return user_model;
 }
 

@@ -72,6 +72,37 @@ TEST_F(UserModel, DividesTheForwardTimeEvenlyWithoutBackwardTime) {
   EXPECT_DOUBLE_EQ(workload.forward_ns, 10);
 }
 
+TEST_F(UserModel, KeepsTheForwardTimesThatAllTensorsHave) {
+  const Workload workload = load(
+      "tensors: [{name: a, bytes: 4, backward_ns: 3, forward_ns: 1},"
+      " {name: b, bytes: 4, backward_ns: 1, forward_us: 0.009}]\n");
+  EXPECT_DOUBLE_EQ(workload.tensors[0].forward_ns, 1);
+  EXPECT_DOUBLE_EQ(workload.tensors[1].forward_ns, 9);
+  EXPECT_DOUBLE_EQ(workload.forward_ns, 10);
+}
+
+TEST_F(UserModel, RefusesForwardTimesOfSomeTensorsOrOfAnotherSum) {
+  EXPECT_THAT(refusal("tensors: [{name: a, bytes: 4, backward_ns: 3, forward_ns: 10},"
+                      " {name: b, bytes: 4, backward_ns: 1}]\n"),
+              AllOf(HasSubstr("'b' has no forward time"), HasSubstr("all tensors or of none")));
+  EXPECT_THAT(refusal("tensors: [{name: a, bytes: 4, backward_ns: 3},"
+                      " {name: b, bytes: 4, backward_ns: 1, forward_ns: 10}]\n"),
+              HasSubstr("'a' has no forward time"));
+  EXPECT_THAT(refusal("tensors: [{name: a, bytes: 4, backward_ns: 3, forward_ns: 11}]\n"),
+              AllOf(HasSubstr("add up to 11"), HasSubstr("10")));
+}
+
+TEST_F(UserModel, SaysWhereItsTimesComeFrom) {
+  const std::string tensors = "tensors: [{name: a, bytes: 4, backward_ns: 3}]\n";
+  EXPECT_EQ(load(tensors).times, TimesKind::kGiven);
+  EXPECT_THAT(load(tensors).times_from, HasSubstr(file_.string()));
+  const Workload measured = load(tensors, "forward_ns: 1\ntimes: measured\nsource: my run\n");
+  EXPECT_EQ(measured.times, TimesKind::kMeasured);
+  EXPECT_EQ(measured.times_from, "my run");
+  EXPECT_THAT(refusal(tensors, "forward_ns: 1\ntimes: mesured\n"),
+              AllOf(HasSubstr(":4:8:"), HasSubstr("'measured'")));
+}
+
 TEST_F(UserModel, TakesOneTensorAndEmptyOnes) {
   EXPECT_EQ(load("tensors: [{name: a, bytes: 0, backward_us: 2}]\n").tensors.at(0).bytes, 0);
   const Workload workload = load("tensors: [{name: a, shape: [3, 0], backward_us: 2}]\n");
