@@ -1,106 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
-// `mergewise describe MODEL`: a network's tensors, layers and ready order.
+// `mergewise describe MODEL`: a network's layers, tensors and times, as text or as a model file.
 #include "bench/app/commands.hpp"
-#include "bench/app/table.hpp"
-#include "workloads/model.hpp"
+#include "bench/app/data_folder.hpp"
+#include "bench/app/describe.hpp"
+#include "workloads/workload.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
 namespace mergewise {
 namespace {
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
+struct Arguments {
+  std::string model;
+  ModelArguments sizes;
+  std::int64_t batch = 1;
+  std::string accelerator = "v100";
+  std::string format = "table";
+};
+
+bool is_file(const std::string& model) {
+  const std::string extension = std::filesystem::path(model).extension().string();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
-nlohmann::json to_json(const Model& model) {
-  nlohmann::json tensors = nlohmann::json::array();
-  for (const TensorSpec& tensor : model.tensors) {
-    tensors.push_back(
-        {{"name", tensor.name}, {"shape", tensor.shape}, {"parameters", tensor.elements()}});
-  }
-  nlohmann::json ready = nlohmann::json::array();
-  for (const std::size_t index : model.ready_order) ready.push_back(model.tensors[index].name);
-  nlohmann::json layers = nlohmann::json::array();
-  for (const Layer& layer : model.layers) {
-    nlohmann::json names = nlohmann::json::array();
-    for (const std::size_t index : layer.tensors) names.push_back(model.tensors[index].name);
-    layers.push_back({{"name", layer.name},
-                      {"kind", name_of(layer.kind)},
-                      {"tensors", names},
-                      {"macs", layer.macs},
-                      {"activations", layer.activations}});
-  }
-  return {{"name", model.name},
-          {"input_shape", model.input_shape},
-          {"total_parameters", model.total_parameters()},
-          {"total_macs", model.total_macs()},
-          {"tensors", tensors},
-          {"ready_order", ready},
-          {"layers", layers}};
+UserModel load(const Arguments& arguments) {
+  if (is_file(arguments.model)) return load_user_model(arguments.model);
+  Model model = build_model(arguments.model, arguments.sizes);
+  Workload workload = make_workload(model, arguments.batch,
+                                    load_accelerator(arguments.accelerator, accelerators_folder()));
+  return {std::move(model), std::move(workload)};
 }
 
-void print_table(const Model& model) {
-  fmt::print(
-      "{}: input {} a sample, {} tensors, {} parameters, {} multiply-accumulates a sample\n\n",
-      model.name, shape_text(model.input_shape), model.tensors.size(), model.total_parameters(),
-      model.total_macs());
-  std::vector<std::vector<std::string>> rows;
-  for (const Layer& layer : model.layers) {
-    if (layer.tensors.empty()) {
-      rows.push_back({layer.name, name_of(layer.kind), "", "", "0", fmt::format("{}", layer.macs)});
-    }
-    for (const std::size_t index : layer.tensors) {
-      const TensorSpec& tensor = model.tensors[index];
-      const bool first = index == layer.tensors.front();
-      rows.push_back({layer.name, name_of(layer.kind), tensor.name, shape_text(tensor.shape),
-                      fmt::format("{}", tensor.elements()),
-                      first ? fmt::format("{}", layer.macs) : ""});
-    }
+ExitCode describe(const Arguments& arguments) {
+  const UserModel user_model = load(arguments);
+  if (arguments.format == "json") {
+    fmt::print("{}", describe_json(user_model));
+  } else if (arguments.format == "yaml") {
+    fmt::print("{}", user_model_yaml(user_model));
+  } else {
+    fmt::print("{}", describe_table(user_model));
   }
-  fmt::print(
-      "{}\nGradients become ready in this order (`--format json`: ready_order): {} first, "
-      "{} last.\n",
-      format_table({"layer", "kind", "tensor", "shape", "parameters", "MACs"}, rows, 4),
-      model.tensors[model.ready_order.front()].name, model.tensors[model.ready_order.back()].name);
+  return ExitCode::kOk;
 }
 
 }  // namespace
 
 void add_describe_command(CLI::App& app, Action& action) {
-  struct Arguments {
-    std::string model;
-    ModelArguments sizes;
-    std::string format = "table";
-  };
-  auto* command =
-      app.add_subcommand("describe", "Show a network's tensors, layers and ready order");
+  auto* command = app.add_subcommand("describe",
+                                     "Show a network's layers, shapes, multiply-accumulates and "
+                                     "times; --format yaml makes a model "
+                                     "file");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("MODEL", arguments->model, "A model's id, see `mergewise list models`")
+  command
+      ->add_option("MODEL", arguments->model,
+                   "A model's id, see `mergewise list models`, or a model file (.yaml, .json)")
       ->required();
+  // What a file has already said cannot be chosen again.
+  std::vector<CLI::Option*> of_networks{
+      command
+          ->add_option("--image-size", arguments->sizes.image_size,
+                       "Height and width of the input image (default: the network's own)")
+          ->check(CLI::PositiveNumber),
+      command
+          ->add_option("--sequence-length", arguments->sizes.sequence_length,
+                       "Tokens of the input (default: the network's own)")
+          ->check(CLI::PositiveNumber),
+      command->add_option("--batch", arguments->batch, "Samples an iteration")
+          ->check(CLI::PositiveNumber)
+          ->capture_default_str(),
+      command
+          ->add_option("--accelerator", arguments->accelerator,
+                       "Whose layer times, see `mergewise list accelerators`")
+          ->capture_default_str()};
   command
-      ->add_option("--image-size", arguments->sizes.image_size,
-                   "Height and width of the input image (default: the network's own)")
-      ->check(CLI::PositiveNumber);
-  command
-      ->add_option("--sequence-length", arguments->sizes.sequence_length,
-                   "Tokens of the input (default: the network's own)")
-      ->check(CLI::PositiveNumber);
-  add_format_option(*command, arguments->format);
-  command->callback([&action, arguments] {
-    action = [arguments] {
-      const Model model = build_model(arguments->model, arguments->sizes);
-      if (arguments->format == "json") {
-        fmt::print("{}\n", to_json(model).dump(2));
-      } else {
-        print_table(model);
+      ->add_option("--format", arguments->format,
+                   "How to print: table, json, or yaml (a model file that configs can name)")
+      ->check(CLI::IsMember({"table", "json", "yaml"}))
+      ->capture_default_str();
+  command->callback([&action, arguments, of_networks] {
+    for (const CLI::Option* option : of_networks) {
+      if (is_file(arguments->model) && option->count() > 0) {
+        throw CLI::ValidationError(option->get_name(), "the file " + arguments->model +
+                                                           " says this already, leave it out");
       }
-      return ExitCode::kOk;
-    };
+    }
+    action = [arguments] { return describe(*arguments); };
   });
 }
 
