@@ -72,6 +72,11 @@ Window square(std::int64_t kernel, std::int64_t stride, std::int64_t padding) {
   return {{kernel, kernel}, {stride, stride}, {padding, padding}, false};
 }
 
+Window same(std::int64_t height, std::int64_t width) {
+  MERGEWISE_CHECK(height % 2 == 1 && width % 2 == 1, "only an odd window keeps the image's size");
+  return {{height, width}, {1, 1}, {height / 2, width / 2}, false};
+}
+
 Builder::Scope::Scope(Builder& builder, std::string_view name)
     : builder_(builder), length_before_(builder.scope_.size()) {
   builder_.scope_.append(name).append(".");
@@ -116,19 +121,20 @@ Shape Builder::slide(const std::string& layer, const Shape& image, const Window&
   MERGEWISE_CHECK(image.size() == 3, layer + " needs {channels, height, width}");
   Shape out = image;
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t room = image[axis + 1] + 2 * window.padding[axis] - window.kernel[axis];
-    if (room < 0) {
-      throw InputError(fmt::format(
-          "model '{}': layer '{}' needs at least {} x {} pixels but gets {} x {}; give a larger "
-          "image_size than {}",
-          model_.name, layer, window.kernel[0] - 2 * window.padding[0],
-          window.kernel[1] - 2 * window.padding[1], image[1], image[2], model_.input_shape.back()));
-    }
     const std::int64_t stride = window.stride[axis];
-    out[axis + 1] = room / stride + 1;
-    if (window.ceil && room % stride != 0 &&
-        out[axis + 1] * stride < image[axis + 1] + window.padding[axis]) {
-      ++out[axis + 1];
+    const std::int64_t round_up = window.ceil ? stride - 1 : 0;
+    const std::int64_t begin = window.padding[axis];  // where the image begins
+    const std::int64_t needed = window.kernel[axis] - 2 * begin - round_up;
+    if (image[axis + 1] < needed) {
+      throw InputError(
+          fmt::format("model '{}': layer '{}' needs at least {} pixels in {} but gets {}; give a "
+                      "larger image_size than {}",
+                      model_.name, layer, needed, axis == 0 ? "height" : "width", image[axis + 1],
+                      model_.input_shape.back()));
+    }
+    out[axis + 1] = (image[axis + 1] - needed) / stride + 1;
+    if (window.ceil && (out[axis + 1] - 1) * stride >= image[axis + 1] + begin) {
+      --out[axis + 1];  // that window would hold nothing but padding
     }
   }
   return out;
@@ -307,6 +313,16 @@ Model Builder::build() {
   MERGEWISE_CHECK(model_.ready_order.size() == model_.tensors.size(),
                   model_.name + ": every tensor needs one owner");
   return std::exchange(model_, {});
+}
+
+Value conv_blocks(Builder& net, const Value& x, const std::vector<ConvBlock>& blocks) {
+  Value y = x;
+  for (const ConvBlock& block : blocks) {
+    const auto scope = net.scope(block.name);
+    y = net.conv2d("conv", y, block.out_channels, block.window, {.bias = false});
+    y = net.activation("relu", net.batch_norm("bn", y));
+  }
+  return y;
 }
 
 Value flatten(const Value& x) { return {{x.elements()}, x.is_input}; }

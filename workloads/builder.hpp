@@ -34,6 +34,8 @@ struct Window {
   bool ceil = false;
 };
 [[nodiscard]] Window square(std::int64_t kernel, std::int64_t stride = 1, std::int64_t padding = 0);
+/// Moves by 1 and is padded so that the image keeps its size; odd height and width.
+[[nodiscard]] Window same(std::int64_t height, std::int64_t width);
 
 struct ConvOptions {
   std::int64_t groups = 1;
@@ -116,6 +118,16 @@ class Builder {
   std::string scope_;  // "" or ending in '.'
   std::map<std::string, int, std::less<>> calls_;
 };
+
+/// A convolution without bias, its batch normalisation and a relu: the layers "<name>.conv",
+/// "<name>.bn" and "<name>.relu".
+struct ConvBlock {
+  const char* name;
+  std::int64_t out_channels;
+  Window window;
+};
+/// Adds the blocks one after the other.
+Value conv_blocks(Builder& net, const Value& x, const std::vector<ConvBlock>& blocks);
 
 /// All elements as one dimension; no layer, no work.
 [[nodiscard]] Value flatten(const Value& x);

@@ -39,6 +39,55 @@ TEST(Builder, InfersWindowsPerAxis) {
   EXPECT_THAT(net.pool("pool", y, square(3, 2)).shape, ElementsAre(8, 4, 4));
 }
 
+// Rounded up, a window may reach beyond the image, but must begin in it or in the padding before
+// it.
+TEST(Builder, RoundsPoolingUpAsPyTorchDoes) {
+  const auto pooled = [](std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                         std::int64_t padding) {
+    Builder net("net", {1, size, size});
+    Window window = square(kernel, stride, padding);
+    window.ceil = true;
+    return net.pool("pool", net.input(), window).shape.back();
+  };
+  EXPECT_EQ(pooled(7, 3, 2, 0), 3);
+  EXPECT_EQ(pooled(8, 3, 2, 0), 4);
+  EXPECT_EQ(pooled(2, 3, 2, 0), 1);  // smaller than the window
+  EXPECT_EQ(pooled(1, 2, 2, 0), 1);
+  EXPECT_EQ(pooled(3, 2, 2, 1), 2);  // a third would begin in the padding behind
+  EXPECT_EQ(pooled(5, 3, 1, 1), 5);
+  EXPECT_THROW(pooled(1, 3, 2, 0), InputError);
+}
+
+TEST(Builder, KeepsTheImageInsideSameWindows) {
+  Builder net("net", {1, 9, 5});
+  EXPECT_THAT(net.conv2d("conv", net.input(), 4, same(1, 7)).shape, ElementsAre(4, 9, 5));
+  EXPECT_THROW(static_cast<void>(same(2, 3)), std::logic_error);
+}
+
+TEST(Builder, ChainsConvolutionNormAndActivation) {
+  Builder net("net", {3, 9, 9});
+  const Value y = conv_blocks(net, net.input(), {{"a", 8, square(3)}, {"b", 4, square(1, 2)}});
+  EXPECT_THAT(y.shape, ElementsAre(4, 4, 4));
+  const Model model = net.build();
+  std::vector<std::string> layers;
+  for (const Layer& layer : model.layers) {
+    layers.push_back(layer.name);
+  }
+  EXPECT_THAT(layers, ElementsAre("a.conv", "a.bn", "a.relu", "b.conv", "b.bn", "b.relu"));
+  EXPECT_THAT(names(model), ElementsAre("a.conv.weight", "a.bn.weight", "a.bn.bias",
+                                        "b.conv.weight", "b.bn.weight", "b.bn.bias"));
+}
+
+TEST(Builder, JoinsImagesAlongTheirChannels) {
+  Builder net("net", {3, 4, 4});
+  const Value a = net.conv2d("a", net.input(), 2, square(1));
+  const Value b = net.conv2d("b", net.input(), 5, square(1));
+  EXPECT_THAT(net.concat("concat", {a, b}).shape, ElementsAre(7, 4, 4));
+  const Model model = net.build();
+  EXPECT_EQ(model.layers.back().inputs, 7 * 16);
+  EXPECT_EQ(model.layers.back().activations, 2 * 7 * 16);
+}
+
 TEST(Builder, GivesAGroupedConvolutionOneProductPerGroup) {
   Builder net("net", {8, 5, 5});
   net.conv2d("conv", net.input(), 4, square(3), {.groups = 2, .bias = false});
@@ -118,6 +167,7 @@ TEST(Builder, RefusesMistakesInANetwork) {
   Builder net("net", {4});
   const Value x = net.linear("fc", net.input(), 3);
   EXPECT_THROW(net.add("add", {x, net.input()}), std::logic_error);
+  EXPECT_THROW(net.concat("concat", {{{2, 4, 4}}, {{2, 4, 5}}}), std::logic_error);
   EXPECT_THROW(net.linear("tied", x, 3, {.tied_weight = "missing"}), std::logic_error);
   EXPECT_THROW(net.linear("tied", x, 5, {.tied_weight = "fc.weight"}), std::logic_error);
   EXPECT_THROW(net.define_before("nothing", "fc"), std::logic_error);
