@@ -14,6 +14,22 @@ namespace mergewise {
 /// classes. Depths 11, 13, 16, 19.
 [[nodiscard]] Model vgg(int depth, const ModelArguments& arguments);
 
+/// torchvision's GoogLeNet with batch normalisation (Szegedy et al., arXiv 1409.4842), 1000
+/// classes; the auxiliary heads as in training.
+[[nodiscard]] Model googlenet(bool auxiliary_heads, const ModelArguments& arguments);
+
+/// torchvision's Inception-v3 (Szegedy et al., arXiv 1512.00567), 1000 classes; the auxiliary head
+/// as in training.
+[[nodiscard]] Model inception_v3(bool auxiliary_head, const ModelArguments& arguments);
+
+/// The Inception-v4 (Szegedy et al., arXiv 1602.07261) of MG-WFBP's authors, 1000 classes; no
+/// dropout.
+[[nodiscard]] Model inception_v4(const ModelArguments& arguments);
+
+/// torchvision's DenseNet (Huang et al., arXiv 1608.06993), 1000 classes; no dropout, and
+/// concatenations are kept, not computed again. Depths 121, 161, 169, 201.
+[[nodiscard]] Model densenet(int depth, const ModelArguments& arguments);
+
 /// A BERT's sizes (Devlin et al., arXiv 1810.04805); the vocabulary is the uncased one.
 struct BertSize {
   const char* name;

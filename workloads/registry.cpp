@@ -14,7 +14,7 @@ struct Entry {
   Model (*build)(const ModelArguments& arguments);
 };
 
-constexpr std::array<Entry, 11> kModels{{
+constexpr std::array<Entry, 20> kModels{{
     {"resnet18", [](const ModelArguments& arguments) { return resnet(18, arguments); }},
     {"resnet34", [](const ModelArguments& arguments) { return resnet(34, arguments); }},
     {"resnet50", [](const ModelArguments& arguments) { return resnet(50, arguments); }},
@@ -24,6 +24,17 @@ constexpr std::array<Entry, 11> kModels{{
     {"vgg13", [](const ModelArguments& arguments) { return vgg(13, arguments); }},
     {"vgg16", [](const ModelArguments& arguments) { return vgg(16, arguments); }},
     {"vgg19", [](const ModelArguments& arguments) { return vgg(19, arguments); }},
+    {"googlenet", [](const ModelArguments& arguments) { return googlenet(true, arguments); }},
+    {"googlenet_noaux",
+     [](const ModelArguments& arguments) { return googlenet(false, arguments); }},
+    {"inception_v3", [](const ModelArguments& arguments) { return inception_v3(true, arguments); }},
+    {"inception_v3_noaux",
+     [](const ModelArguments& arguments) { return inception_v3(false, arguments); }},
+    {"inception_v4", [](const ModelArguments& arguments) { return inception_v4(arguments); }},
+    {"densenet121", [](const ModelArguments& arguments) { return densenet(121, arguments); }},
+    {"densenet161", [](const ModelArguments& arguments) { return densenet(161, arguments); }},
+    {"densenet169", [](const ModelArguments& arguments) { return densenet(169, arguments); }},
+    {"densenet201", [](const ModelArguments& arguments) { return densenet(201, arguments); }},
     {"bert_base", [](const ModelArguments& arguments) { return bert(kBertBase, arguments); }},
     {"bert_large", [](const ModelArguments& arguments) { return bert(kBertLarge, arguments); }},
 }};

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -16,15 +18,58 @@
 namespace mergewise {
 namespace {
 
-nlohmann::json golden(const std::string& id) {
-  std::ifstream file(std::string(MERGEWISE_SOURCE_DIR "/tests/golden/models/") + id + ".json");
+/// Every recorded model; whatever else is put into the folder is compared as well.
+std::vector<std::string> golden_files() {
+  std::vector<std::string> names;
+  const std::filesystem::path folder = MERGEWISE_SOURCE_DIR "/tests/golden/models";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+nlohmann::json golden(const std::string& name) {
+  std::ifstream file(MERGEWISE_SOURCE_DIR "/tests/golden/models/" + name + ".json");
   return nlohmann::json::parse(file);
 }
 
-class GoldenModel : public testing::TestWithParam<const char*> {
+/// The golden files of networks that share tensors have more fields: those of pre-training BERTs.
+std::vector<std::string> golden_files_with_ties() {
+  std::vector<std::string> names = golden_files();
+  names.erase(std::remove_if(names.begin(), names.end(),
+                             [](const std::string& name) {
+                               return !golden(name).contains("tied_parameters");
+                             }),
+              names.end());
+  return names;
+}
+
+/// Without the batch.
+std::vector<std::int64_t> sample_shape(const nlohmann::json& golden) {
+  std::vector<std::int64_t> shape = golden.at("input_shape");
+  shape.erase(shape.begin());
+  return shape;
+}
+
+/// The input is either an image, {channels, height, width}, or a sequence, {positions}.
+Model build_like(const nlohmann::json& golden) {
+  const std::vector<std::int64_t> shape = sample_shape(golden);
+  ModelArguments arguments;
+  (shape.size() == 1 ? arguments.sequence_length : arguments.image_size) = shape.back();
+  return build_model(golden.at("name"), arguments);
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  return std::regex_replace(info.param, std::regex("[^A-Za-z0-9_]"), "_");
+}
+
+class GoldenModel : public testing::TestWithParam<std::string> {
  protected:
-  const Model model_ = build_model(GetParam());
   const nlohmann::json golden_ = golden(GetParam());
+  const Model model_ = build_like(golden_);
 };
 
 TEST_P(GoldenModel, HasTheTensorsInDefinitionOrder) {
@@ -66,37 +111,62 @@ TEST_P(GoldenModel, HasTheTotals) {
   EXPECT_EQ(model_.name, golden_.at("name"));
   EXPECT_EQ(model_.total_parameters(), golden_.at("total_parameters"));
   EXPECT_EQ(model_.total_macs(), golden_.at("total_macs"));
-  std::vector<std::int64_t> input = golden_.at("input_shape");
-  input.erase(input.begin());  // the batch
-  EXPECT_EQ(model_.input_shape, input);
+  EXPECT_EQ(model_.input_shape, sample_shape(golden_));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, GoldenModel,
-                         testing::Values("resnet50", "resnet152", "vgg16", "bert_base"),
-                         [](const auto& model) { return std::string(model.param); });
+INSTANTIATE_TEST_SUITE_P(Models, GoldenModel, testing::ValuesIn(golden_files()), test_name);
 
-TEST(Bert, CountsTheRecordedMacsAtLength64) {
-  const nlohmann::json recorded = golden("bert_base");
-  const Model model = build_model("bert_base", {.sequence_length = 64});
-  EXPECT_EQ(model.total_macs(), recorded.at("total_macs_seq64"));
-  EXPECT_EQ(model.total_parameters(), recorded.at("total_parameters"));
+class GoldenTies : public GoldenModel {};
+
+TEST_P(GoldenTies, BelongToOneLayerAndServeAnother) {
+  for (const auto& [alias, shared] : golden_.at("tied_parameters").items()) {
+    const std::string layer_name = alias.substr(0, alias.rfind('.'));
+    std::vector<std::string> used;
+    for (const Layer& layer : model_.layers) {
+      for (const std::vector<std::size_t>* tensors : {&layer.tensors, &layer.shared}) {
+        for (const std::size_t tensor : *tensors) {
+          EXPECT_NE(model_.tensors.at(tensor).name, alias);
+          if (layer.name == layer_name) {
+            used.push_back(model_.tensors.at(tensor).name);
+          }
+        }
+      }
+    }
+    EXPECT_THAT(used, testing::Contains(shared.get<std::string>())) << alias;
+  }
 }
 
-TEST(Bert, CountsTheRecordedAttentionProducts) {
-  const nlohmann::json recorded = golden("bert_base");
+TEST_P(GoldenTies, HaveTheRecordedEncoder) {
+  std::int64_t encoder = 0;
+  for (const TensorSpec& tensor : model_.tensors) {
+    encoder += tensor.name.starts_with("bert.") ? tensor.elements() : 0;
+  }
+  EXPECT_EQ(encoder, golden_.at("encoder_parameters"));
+}
+
+TEST_P(GoldenTies, CountTheRecordedMacsAtLength64) {
+  const Model model = build_model(golden_.at("name"), {.sequence_length = 64});
+  EXPECT_EQ(model.total_macs(), golden_.at("total_macs_seq64"));
+  EXPECT_EQ(model.total_parameters(), golden_.at("total_parameters"));
+}
+
+TEST_P(GoldenTies, CountTheRecordedAttentionProducts) {
   for (const auto& [length, key] : std::map<std::int64_t, const char*>{
            {128, "attention_matmul_macs"}, {64, "attention_matmul_macs_seq64"}}) {
     std::int64_t macs = 0;
-    for (const Layer& layer : build_model("bert_base", {.sequence_length = length}).layers) {
+    for (const Layer& layer : build_model(golden_.at("name"), {.sequence_length = length}).layers) {
       if (layer.kind == LayerKind::kAttention) {
         for (const Gemm& gemm : layer.gemms) {
           macs += gemm.macs();
         }
       }
     }
-    EXPECT_EQ(macs, recorded.at(key));
+    EXPECT_EQ(macs, golden_.at(key));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Models, GoldenTies, testing::ValuesIn(golden_files_with_ties()),
+                         test_name);
 
 TEST(BuildModel, GivesEveryNetworkTheSizeThatSourcesStates) {
   std::ifstream file(MERGEWISE_SOURCE_DIR "/workloads/SOURCES.md");
@@ -164,6 +234,10 @@ TEST(BuildModel, RefusesArgumentsThatDoNotFit) {
   using testing::HasSubstr;
   EXPECT_THAT(refusal("vgg16", {.image_size = 16}),
               AllOf(HasSubstr("features.30"), HasSubstr("image_size")));
+  EXPECT_THAT(refusal("googlenet", {.image_size = 14}), HasSubstr("'maxpool3'"));
+  EXPECT_THAT(refusal("inception_v3", {.image_size = 298}), HasSubstr("'AuxLogits.conv1.conv'"));
+  EXPECT_THAT(refusal("inception_v4", {.image_size = 74}), HasSubstr("'features.18"));
+  EXPECT_THAT(refusal("densenet121", {.image_size = 28}), HasSubstr("transition3.pool"));
   EXPECT_THAT(refusal("bert_base", {.sequence_length = 513}), HasSubstr("position_embeddings"));
   EXPECT_THAT(refusal("bert_base", {.image_size = 224}), HasSubstr("no image_size"));
   EXPECT_THAT(refusal("resnet18", {.sequence_length = 8}), HasSubstr("no sequence_length"));
