@@ -26,6 +26,7 @@ struct PlannedStrategy {
 struct CaseSet {
   std::string workload;
   std::int64_t batch = 1;
+  std::string times;
   std::string times_from;
   std::string compressor = "none";
   int ranks = 1;

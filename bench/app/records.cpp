@@ -58,6 +58,7 @@ CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResul
   CaseRecord record;
   record.workload = set.workload;
   record.batch = set.batch;
+  record.times = set.times;
   record.times_from = set.times_from;
   record.strategy = strategy.strategy;
   record.options = strategy.planned.options;

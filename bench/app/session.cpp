@@ -44,7 +44,8 @@ Replayer::GroupHook mark_groups(ControlPlane& control) {
 
 // Real work takes the time it takes: measured, not modelled.
 void use_measured_times(Workload& workload, const Replayer::LayerTimes& times) {
-  workload.times_from = "measured on these ranks";
+  workload.times = TimesKind::kMeasured;
+  workload.times_from = "real work on these ranks";
   workload.forward_ns = times.forward_ns;
   for (std::size_t i = 0; i < workload.tensors.size(); ++i) {
     workload.tensors[i].backward_ns = times.backward_ns[i];
@@ -135,6 +136,7 @@ CaseSet Session::describe_set(const Workload& workload, int ranks, const std::st
   CaseSet set;
   set.workload = workload.name;
   set.batch = workload.batch;
+  set.times = name_of(workload.times);
   set.times_from = workload.times_from;
   set.compressor = compressor;
   set.ranks = ranks;

@@ -103,9 +103,9 @@ json calibration_json(const Calibration& calibration) {
 }
 
 json workload_json(const CaseRecord& record, const Profile* profile) {
-  json out{{"name", record.workload}, {"batch", record.batch}, {"times_from", record.times_from},
-           {"tensors", nullptr},      {"bytes", nullptr},      {"forward_ns", nullptr},
-           {"backward_ns", nullptr}};
+  json out{{"name", record.workload},         {"batch", record.batch}, {"times", record.times},
+           {"times_from", record.times_from}, {"tensors", nullptr},    {"bytes", nullptr},
+           {"forward_ns", nullptr},           {"backward_ns", nullptr}};
   if (profile == nullptr) return out;
   Bytes bytes = 0;
   Nanoseconds backward = 0;

@@ -49,7 +49,8 @@ struct Calibration {
 struct CaseRecord {
   std::string workload;
   std::int64_t batch = 0;
-  std::string times_from;  ///< where the layer times come from
+  std::string times = "given";  ///< modelled | measured | given: what the layer times are
+  std::string times_from;       ///< where they come from
   std::string strategy;
   Options options;
   std::string compressor = "none";

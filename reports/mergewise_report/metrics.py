@@ -115,7 +115,7 @@ def sections(result):
     found = {}
     for case in result.cases:
         work = case.workload
-        key = (work.name, work.batch, work.times_from, case.ranks, case.compressor)
+        key = (work.name, work.batch, work.times, work.times_from, case.ranks, case.compressor)
         found.setdefault(key, []).append(case)
     return [_section(cases, result.simulated) for cases in found.values()]
 
@@ -203,7 +203,7 @@ def _facts(case):
     if work.forward_ns is not None and work.backward_ns is not None:
         facts.append(f"forward {duration(work.forward_ns)}, backward {duration(work.backward_ns)}")
     if work.times_from:
-        facts.append(f"layer times from {work.times_from}")
+        facts.append(f"layer times {work.times or 'from'}: {work.times_from}")
     return tuple(facts)
 
 

@@ -15,6 +15,7 @@ LANES = ("compute", "communication")
 class Workload:
     name: str
     batch: int | None
+    times: str
     times_from: str
     tensors: int | None
     bytes: int | None
@@ -223,6 +224,7 @@ def _workload(node):
     return Workload(
         name=node["name"].required_text(),
         batch=node["batch"].whole(),
+        times=node.get("times").text(),  # younger than the schema
         times_from=node["times_from"].text(),
         tensors=node["tensors"].whole(),
         bytes=node["bytes"].whole(),

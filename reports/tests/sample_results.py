@@ -42,7 +42,7 @@ def make_case(name, strategy, cost, ranks, rng, link=None, noise=0.008, count=25
     compute = forward + sum(back for _, back in tensors)
     case = {
         "workload": {
-            "name": name, "batch": batch, "times_from": "v100", "tensors": len(tensors),
+            "name": name, "batch": batch, "times": "modelled", "times_from": "roofline v100", "tensors": len(tensors),
             "bytes": sum(size for size, _ in tensors), "forward_ns": forward, "backward_ns": compute - forward,
         },
         "strategy": strategy,

@@ -192,3 +192,14 @@ def test_a_simulated_result_ranks_by_prediction(read, document):
     section = metrics.sections(read(document))[0]
     assert section.timed[0].name == "optimal"
     assert "optimal is fastest in the model" in said(section)
+
+
+@pytest.mark.parametrize(("times", "expected"), [
+    ("measured", "layer times measured: my trace"),
+    ("modelled", "layer times modelled: my trace"),
+    (None, "layer times from: my trace"),  # a result from before the key
+])
+def test_a_section_says_whether_layer_times_were_measured_or_modelled(read, document, times, expected):
+    for case in document["cases"]:
+        case["workload"].update(times=times, times_from="my trace")
+    assert expected in metrics.sections(read(document))[0].facts

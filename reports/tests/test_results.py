@@ -38,7 +38,7 @@ def _paths(value, path=()):
 
 def _documented(document):
     """Every key of docs/result.md: left out: free-form parts and what may be missing or is not used."""
-    optional = ("rank", "clock_error_ns")
+    optional = ("rank", "clock_error_ns", "times")
     free = ("environment", "config", "profiles", "options", "labels_ns")
     for path in _paths(document):
         inside = any(part in free for part in path[:-1])

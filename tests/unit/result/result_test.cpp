@@ -43,6 +43,7 @@ Result sample_result() {
   CaseRecord record;
   record.workload = std::string("tiny");
   record.batch = 64;
+  record.times = "modelled";
   record.times_from = std::string("roofline");
   record.strategy = std::string("ddp");
   record.options.set("cap_bytes", std::int64_t{1024});
@@ -135,6 +136,7 @@ TEST(Result, CaseDescribesItsWorkloadFromItsProfile) {
   const json workload = to_json(sample_result())["cases"][0]["workload"];
   EXPECT_EQ(workload, (json{{"name", "tiny"},
                             {"batch", 64},
+                            {"times", "modelled"},
                             {"times_from", "roofline"},
                             {"tensors", 3},
                             {"bytes", 448},
