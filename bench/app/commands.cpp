@@ -57,6 +57,7 @@ int run_program(int argc, const char* const* argv) {
   Action action;
   add_list_command(app, action);
   add_describe_command(app, action);
+  add_import_command(app, action);
   add_plan_command(app, action);
   add_run_command(app, action);
   try {

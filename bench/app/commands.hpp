@@ -20,6 +20,7 @@ using Action = std::function<ExitCode()>;
 /// Each adds its subcommand to `app` and stores its action when it was chosen.
 void add_list_command(CLI::App& app, Action& action);
 void add_describe_command(CLI::App& app, Action& action);
+void add_import_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);
 

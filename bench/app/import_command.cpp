@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// `mergewise import`: a user's model from times that were measured elsewhere.
+#include "bench/app/commands.hpp"
+#include "bench/result/result.hpp"
+#include "workloads/timings.hpp"
+#include "workloads/torch_trace.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace mergewise {
+namespace {
+
+constexpr const char* kTraceFooter =
+    "Record the trace in your training, some steps after its start:\n"
+    "  from torch.profiler import ProfilerActivity, profile, schedule\n"
+    "  with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=True,\n"
+    "               schedule=schedule(wait=1, warmup=2, active=5),\n"
+    "               on_trace_ready=lambda p: p.export_chrome_trace(\"trace.json\")) as p:\n"
+    "      for batch in ...:\n"
+    "          ...  # one training step\n"
+    "          p.step()\n"
+    "and then: mergewise import torch-trace trace.json -o my_model.yaml\n"
+    "The model serves in a run config as {file: my_model.yaml}. with_stack=True names tensors\n"
+    "after their modules. Ready times are those of the device where there is one. One rank alone,\n"
+    "without DistributedDataParallel, gives the best times: nothing interferes with them.";
+
+constexpr const char* kTimingsFooter =
+    "Two kinds of file, with name, batch_size, forward_us (or _ms, _ns) and\n"
+    "  \"layers\": [{\"parameters\": 9472, \"backward_us\": 15143.7}, ...]  in definition order, "
+    "or\n"
+    "  \"model\": \"resnet50\", \"ready_ms\": {\"fc.bias\": 1.69, ...}  from the start of the "
+    "backward pass\n"
+    "                 until each gradient was complete, for every tensor of a built-in model.";
+
+struct Output {
+  std::string file;
+  std::string model;
+  std::int64_t batch = 0;
+  std::string out;
+};
+
+void print_summary(const ImportedModel& imported) {
+  const Workload& workload = imported.user_model.workload;
+  Nanoseconds backward = 0;
+  for (const WorkloadTensor& tensor : workload.tensors) backward += tensor.backward_ns;
+  fmt::print(stderr, "{}: {} tensors, {} parameters, batch {}, forward {}, backward {}\nfrom: {}\n",
+             workload.name, workload.tensors.size(), imported.user_model.model.total_parameters(),
+             workload.batch, human_time(workload.forward_ns), human_time(backward),
+             workload.times_from);
+  for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
+}
+
+ExitCode deliver(const ImportedModel& imported, const std::string& out) {
+  const std::string yaml = user_model_yaml(imported.user_model);
+  if (out.empty()) {
+    fmt::print("{}", yaml);
+  } else {
+    write_file(out, yaml);
+  }
+  print_summary(imported);
+  return ExitCode::kOk;
+}
+
+CLI::App* add_kind(CLI::App& import, const std::string& name, const std::string& description,
+                   const std::shared_ptr<Output>& output) {
+  auto* command = import.add_subcommand(name, description);
+  command->add_option("FILE", output->file, "The file to read")->required();
+  command->add_option("-o,--output", output->out,
+                      "Where to write the model (YAML); default: to standard output");
+  return command;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Action& action) {
+  auto* import = app.add_subcommand(
+      "import", "Make a model file from measured times: a PyTorch trace, or published timings");
+  import->require_subcommand(1);
+  const auto output = std::make_shared<Output>();
+  auto* trace = add_kind(*import, "torch-trace",
+                         "From a Chrome trace that torch.profiler wrote, with shapes", output);
+  trace->add_option("--name", output->model, "The model's name (default: the file's)");
+  trace->add_option("--batch", output->batch, "Samples in a step, where the trace does not tell")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
+  trace->footer(kTraceFooter);
+  trace->callback([&action, output] {
+    action = [output] {
+      return deliver(import_torch_trace(output->file, {output->model, output->batch}), output->out);
+    };
+  });
+  auto* timings = add_kind(*import, "timings",
+                           "From JSON with the backward time of each layer or tensor", output);
+  timings->add_option("--model", output->model,
+                      "The built-in model whose tensors became ready (default: the file's)");
+  timings->footer(kTimingsFooter);
+  timings->callback([&action, output] {
+    action = [output] { return deliver(import_timings(output->file, output->model), output->out); };
+  });
+}
+
+}  // namespace mergewise
