@@ -10,4 +10,7 @@ namespace mergewise {
 /// nothing of ours (BLAS keeps its own work space).
 void run_gemm_pass(const GemmPass& pass, const float* inputs, float* outputs);
 
+/// The row of a table with that many rows that a position looks up: pseudo-random, always the same.
+[[nodiscard]] std::int64_t looked_up_row(std::int64_t position, std::int64_t rows);
+
 }  // namespace mergewise

@@ -3,12 +3,16 @@
 
 #include "bench/core/error.hpp"
 #include "bench/device/host/host_device.hpp"
+#include "kernels/compute/gemm_buffers.hpp"
+#include "kernels/compute/gemm_pass.hpp"
+#include "layer_samples.hpp"
 #include "recording_stream.hpp"
 #include "tests/unit/device/allocation_counter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -16,35 +20,14 @@
 namespace mergewise {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
-
-LayerWork linear(const std::string& name, std::int64_t batch) {
-  Gemm product;
-  product.m = batch;
-  product.n = 32;
-  product.k = 16;
-  LayerWork work;
-  work.layer = name;
-  work.kind = LayerKind::kLinear;
-  work.forward = {product};
-  work.backward = {product, product};
-  return work;
-}
-
-LayerWork activation(Bytes bytes) {
-  LayerWork work;
-  work.layer = "relu";
-  work.kind = LayerKind::kActivation;
-  work.forward_bytes = bytes;
-  work.backward_bytes = bytes;
-  return work;
-}
+using ::testing::Not;
 
 TEST(GemmCompute, AForwardStepIsALayerAndABackwardStepTheLayersOfItsTensor) {
   // Tensors in ready order: the second linear's weight and bias, then the first one's.
-  const auto compute =
-      make_gemm_compute({linear("fc1", 4), activation(800), activation(0), linear("fc2", 4)},
-                        {{3}, {}, {1, 2, 0}, {}});
+  const auto compute = make_gemm_compute({linear("fc1", 4), relu(800), relu(0), linear("fc2", 4)},
+                                         {{3}, {}, {1, 2, 0}, {}});
   EXPECT_EQ(compute->id(), "gemm");
   ASSERT_EQ(compute->forward_steps(), 4U);
   RecordingStream stream;
@@ -63,9 +46,27 @@ TEST(GemmCompute, AForwardStepIsALayerAndABackwardStepTheLayersOfItsTensor) {
   stream.synchronize();
 }
 
+TEST(GemmCompute, NumbersStayHarmlessHoweverOftenALayerRuns) {
+  const GemmPlan plan = make_gemm_plan(layers_of_every_kind(2));
+  const GemmBuffers buffers(plan);
+  const auto run_all = [&] {
+    for (const auto* passes : {&plan.forward, &plan.backward}) {
+      for (const GemmPass& pass : *passes) {
+        run_gemm_pass(pass, buffers.inputs(), buffers.outputs());
+      }
+    }
+    return std::vector<float>(buffers.outputs(), buffers.outputs() + plan.output_floats);
+  };
+  const std::vector<float> once = run_all();
+  for (const float value : once) {
+    ASSERT_TRUE(value == 0 || std::isnormal(value)) << value;
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(run_all(), once);
+}
+
 TEST(GemmCompute, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingRuns) {
   const std::vector<LayerWork> layers{linear("fc1", 4), linear("enormous", 1 << 30),
-                                      activation(Bytes{1} << 55)};
+                                      relu(Bytes{1} << 55)};
   try {
     static_cast<void>(make_gemm_compute(layers, {{2, 1, 0}}));
     FAIL();
@@ -73,6 +74,34 @@ TEST(GemmCompute, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingRuns) {
     EXPECT_THAT(error.what(), HasSubstr(std::to_string(gemm_memory(layers))));
     EXPECT_THAT(error.what(), HasSubstr("layer relu"));
   }
+}
+
+std::string refusal(Bytes gradients, int ranks, Bytes available) {
+  try {
+    check_gemm_memory({conv()}, gradients, ranks, available);
+  } catch (const BackendError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(GemmMemory, AllRanksOfAHostMustFitWithTheirGradients) {
+  const Bytes buffers = gemm_memory({conv()});
+  EXPECT_EQ(refusal(0, 1, buffers), "");
+  EXPECT_EQ(refusal(1000, 1, buffers + 1000), "");
+  EXPECT_EQ(refusal(1000, 3, 3 * (buffers + 1000)), "");
+  EXPECT_NE(refusal(0, 1, buffers - 1), "");
+  EXPECT_NE(refusal(1000, 1, buffers + 999), "");
+  EXPECT_NE(refusal(1000, 3, 3 * (buffers + 1000) - 1), "");
+}
+
+TEST(GemmMemory, TheRefusalSaysWhatIsNeededAndWhatToDo) {
+  const Bytes each = gemm_memory({conv()}) + (Bytes{1} << 30);
+  EXPECT_THAT(refusal(Bytes{1} << 30, 4, Bytes{1} << 31),
+              AllOf(HasSubstr(std::to_string(each)), HasSubstr("each of 4 ranks on this host"),
+                    HasSubstr("1.0 GiB of it for gradients"), HasSubstr("2.0 GiB are available"),
+                    HasSubstr("conv1"), HasSubstr("fewer ranks")));
+  EXPECT_THAT(refusal(0, 1, 0), AllOf(Not(HasSubstr("gradients")), Not(HasSubstr("fewer ranks"))));
 }
 
 TEST(GemmCompute, MisuseIsABug) {
@@ -85,7 +114,7 @@ TEST(GemmCompute, MisuseIsABug) {
 
 TEST(GemmCompute, EnqueueingAllocatesNothing) {
   const auto device = make_host_device();
-  const auto compute = make_gemm_compute({linear("fc1", 4), activation(800)}, {{1, 0}});
+  const auto compute = make_gemm_compute({linear("fc1", 4), relu(800)}, {{1, 0}});
   const auto stream = device->create_stream(StreamRole::kCompute);
   const auto before = allocation_count();
   for (int i = 0; i < 10; ++i) {

@@ -3,77 +3,172 @@
 
 #include "bench/core/error.hpp"
 #include "kernels/compute/gemm_compute.hpp"
+#include "layer_samples.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace mergewise {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Gemm gemm(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t count = 1) {
-  Gemm product;
-  product.m = m;
-  product.n = n;
-  product.k = k;
-  product.count = count;
-  return product;
+std::vector<ProductRole> roles(const GemmPass& pass) {
+  std::vector<ProductRole> roles;
+  for (const ProductCall& call : pass.products) roles.push_back(call.role);
+  return roles;
 }
 
-LayerWork conv() {
-  LayerWork work;
-  work.layer = "conv1";
-  work.kind = LayerKind::kConv;
-  work.forward = {gemm(100, 8, 27)};
-  work.backward = {gemm(27, 8, 100), gemm(100, 27, 8)};
-  work.forward_bytes = 1'000'000;
-  work.backward_bytes = 2'000'000;
-  return work;
+using Stretch = std::pair<std::int64_t, std::int64_t>;
+
+Stretch stretch(std::int64_t begin, std::int64_t floats) { return {begin, begin + floats}; }
+
+// Where the operands of a call lie, all products of it together: those that are read, then the one
+// that is written.
+std::vector<Stretch> operands(const ProductCall& call) {
+  std::vector<Stretch> xwy{stretch(0, call.count * call.block_rows * call.k),
+                           stretch(call.w_begin, call.count * call.n * call.k),
+                           stretch(call.y_begin, call.count * call.m * call.n)};
+  const std::size_t written = call.role == ProductRole::kForward         ? 2
+                              : call.role == ProductRole::kInputGradient ? 0
+                                                                         : 1;
+  std::rotate(xwy.begin() + static_cast<std::ptrdiff_t>(written),
+              xwy.begin() + static_cast<std::ptrdiff_t>(written) + 1, xwy.end());
+  return xwy;
 }
 
-LayerWork attention() {
-  LayerWork work;
-  work.layer = "attention";
-  work.kind = LayerKind::kAttention;
-  work.forward = {gemm(16, 16, 4, 24), gemm(16, 4, 16, 24)};
-  work.backward = {gemm(16, 4, 16, 48), gemm(16, 16, 4, 48)};
-  return work;
-}
-
-LayerWork relu(Bytes bytes) {
-  LayerWork work;
-  work.layer = "relu";
-  work.kind = LayerKind::kActivation;
-  work.forward_bytes = bytes;
-  work.backward_bytes = 2 * bytes;
-  return work;
-}
-
-double macs(const std::vector<Gemm>& products) {
-  double sum = 0;
-  for (const Gemm& product : products) sum += static_cast<double>(product.macs());
-  return sum;
+void expect_sound(const GemmPass& pass, const GemmPlan& plan) {
+  for (const ProductCall& call : pass.products) {
+    EXPECT_GE(call.block_rows, 1);
+    EXPECT_LE(call.block_rows, call.m);
+    const auto lies = operands(call);
+    EXPECT_TRUE(lies[0].second <= lies[1].first || lies[1].second <= lies[0].first) << "overlap";
+    for (const std::size_t read : {0U, 1U}) {
+      EXPECT_GE(lies[read].first, 0);
+      EXPECT_LE(lies[read].second, plan.input_floats);
+    }
+    EXPECT_GE(lies[2].first, 0);
+    EXPECT_LE(lies[2].second, plan.output_floats);
+  }
+  const auto& [rows, width, positions, scatter] = pass.lookup;
+  EXPECT_LE(width * (scatter ? positions : rows), plan.input_floats);
+  EXPECT_LE(width * (scatter ? rows : positions), plan.output_floats);
+  EXPECT_LE(pass.sweep.read_period, plan.input_floats);
+  EXPECT_LE(pass.sweep.written_period, plan.output_floats);
 }
 
 TEST(GemmPlan, HasEveryFlopOfEveryLayer) {
-  const std::vector<LayerWork> layers{conv(), relu(800), attention()};
+  const auto layers = layers_of_every_kind(3);
   const GemmPlan plan = make_gemm_plan(layers);
   ASSERT_EQ(plan.forward.size(), layers.size());
   ASSERT_EQ(plan.backward.size(), layers.size());
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    EXPECT_EQ(plan.forward[i].flops(), 2 * macs(layers[i].forward)) << layers[i].layer;
-    EXPECT_EQ(plan.backward[i].flops(), 2 * macs(layers[i].backward)) << layers[i].layer;
+    EXPECT_EQ(plan.forward[i].flops(), layers[i].forward_flops()) << layers[i].layer;
+    EXPECT_EQ(plan.backward[i].flops(), layers[i].backward_flops()) << layers[i].layer;
+    EXPECT_FALSE(plan.forward[i].empty()) << layers[i].layer;
+    EXPECT_FALSE(plan.backward[i].empty()) << layers[i].layer;
   }
 }
 
+TEST(GemmPlan, OperandsLieInTheirBuffersAndApart) {
+  for (const std::int64_t batch : {1, 3, 50}) {
+    const auto layers = layers_of_every_kind(batch);
+    for (const LayerWork& layer : layers) {
+      SCOPED_TRACE(layer.layer);
+      // Alone, so that no other layer makes the buffers large enough.
+      const GemmPlan plan = make_gemm_plan({layer});
+      expect_sound(plan.forward[0], plan);
+      expect_sound(plan.backward[0], plan);
+    }
+  }
+}
+
+TEST(GemmPlan, AConvolutionGoesOverItsActivationsAgainAndAgain) {
+  const GemmPlan plan = make_gemm_plan({conv()});
+  const ProductCall& call = plan.forward[0].products.at(0);
+  EXPECT_EQ(call.m, 3000);
+  EXPECT_EQ(call.block_rows, 3000 / 9);  // as many whole rows as the activations are
+}
+
+TEST(GemmPlan, AProductOfTheActivationsThemselvesIsOneCall) {
+  const GemmPlan plan = make_gemm_plan({linear("fc", 4000)});
+  EXPECT_EQ(plan.forward[0].products.at(0).block_rows, 4000);
+}
+
+TEST(GemmPlan, FewActivationsStillMakeBlocksThatAreWorthACall) {
+  LayerWork work = conv();
+  work.input_elements = 40;  // less than one row
+  EXPECT_EQ(make_gemm_plan({work}).forward[0].products.at(0).block_rows, 256);
+}
+
+TEST(GemmPlan, GroupsShareTheActivations) {
+  LayerWork work = conv();
+  work.forward = {gemm(3000, 4, 18, 4)};
+  const GemmPlan plan = make_gemm_plan({work});
+  const ProductCall& call = plan.forward[0].products.at(0);
+  EXPECT_EQ(call.count, 4);
+  EXPECT_EQ(call.block_rows, 3000 / 9);
+}
+
+TEST(GemmPlan, BackwardHasTheGradientByWeightAndThenByInput) {
+  LayerWork first = conv();
+  first.input_gradient = false;
+  const GemmPlan plan = make_gemm_plan({conv(), first});
+  EXPECT_THAT(roles(plan.forward[0]), ElementsAre(ProductRole::kForward));
+  EXPECT_THAT(roles(plan.backward[0]),
+              ElementsAre(ProductRole::kWeightGradient, ProductRole::kInputGradient));
+  EXPECT_THAT(roles(plan.backward[1]), ElementsAre(ProductRole::kWeightGradient));
+}
+
+TEST(GemmPlan, BuffersFitTheNeediestLayer) {
+  // Reads 333 rows of 72 inputs, the weight of 16 x 72 and the gradient of 3000 x 16 outputs;
+  // writes that many outputs, or the gradients of the others. Operands begin at multiples of 16.
+  const GemmPlan alone = make_gemm_plan({conv()});
+  EXPECT_EQ(alone.input_floats, 333 * 72 + 8 + 16 * 72 + 3000 * 16);
+  EXPECT_EQ(alone.output_floats, 3000 * 16);
+  EXPECT_EQ(alone.largest_layer, "conv1");
+  EXPECT_EQ(gemm_memory({conv()}), alone.memory());
+  // Less than the convolution reads, more than it writes.
+  const GemmPlan mixed = make_gemm_plan({conv(), relu(8 * 25'000)});
+  EXPECT_EQ(mixed.input_floats, alone.input_floats);
+  EXPECT_EQ(mixed.output_floats, 50'000);
+  EXPECT_EQ(mixed.memory(), 4 * (mixed.input_floats + mixed.output_floats));
+  EXPECT_EQ(mixed.largest_layer, "conv1");
+}
+
+TEST(GemmPlan, MemoryGrowsWithTheLargestLayerAndNotWithTheirNumber) {
+  const Bytes one = gemm_memory({conv()});
+  EXPECT_EQ(gemm_memory(std::vector<LayerWork>(20, conv())), one);
+}
+
 TEST(GemmPlan, SweepsTheBytesOfLayersWithoutProductsOnly) {
-  const GemmPlan plan = make_gemm_plan({conv(), relu(800)});
-  EXPECT_EQ(plan.forward[0].swept_floats, 0);
-  EXPECT_EQ(plan.backward[0].swept_floats, 0);
-  // Half of the bytes is read and half written.
-  EXPECT_EQ(plan.forward[1].swept_floats, 100);
-  EXPECT_EQ(plan.backward[1].swept_floats, 200);
+  const GemmPlan plan = make_gemm_plan({conv(), relu(800, 40)});
+  EXPECT_EQ(plan.forward[0].sweep.floats, 0);
+  EXPECT_EQ(plan.backward[0].sweep.floats, 0);
+  // Half of the bytes is read and half written, over and over the layer's own activations.
+  EXPECT_EQ(plan.forward[1].sweep.floats, 100);
+  EXPECT_EQ(plan.forward[1].sweep.read_period, 40);
+  EXPECT_EQ(plan.forward[1].sweep.written_period, 40);
+  // Backward reads the activations and the gradient.
+  EXPECT_EQ(plan.backward[1].sweep.floats, 200);
+  EXPECT_EQ(plan.backward[1].sweep.read_period, 80);
+  EXPECT_EQ(plan.backward[1].sweep.written_period, 40);
+}
+
+TEST(GemmPlan, AnEmbeddingLooksUpItsPositionsInItsTable) {
+  const GemmPlan plan = make_gemm_plan({embedding()});
+  const TableLookup& forward = plan.forward[0].lookup;
+  EXPECT_EQ(forward.rows * forward.width, 1000 * 64);
+  EXPECT_EQ(forward.positions * forward.width, 24 * 64);
+  EXPECT_FALSE(forward.scatter);
+  EXPECT_TRUE(plan.backward[0].lookup.scatter);
+  EXPECT_EQ(plan.backward[0].sweep.floats, 0);
+  EXPECT_EQ(plan.input_floats, 1000 * 64);
+  EXPECT_EQ(plan.output_floats, 1000 * 64);
 }
 
 TEST(GemmPlan, LayersWithoutWorkAndEmptyProductsRunNothing) {
@@ -85,23 +180,6 @@ TEST(GemmPlan, LayersWithoutWorkAndEmptyProductsRunNothing) {
   EXPECT_TRUE(plan.backward[0].empty());
   EXPECT_EQ(plan.memory(), 0);
   EXPECT_EQ(gemm_memory({}), 0);
-}
-
-TEST(GemmPlan, BuffersFitTheNeediestLayer) {
-  // Forward reads A and B of 100 x 27 and 27 x 8, writes 100 x 8; backward writes 100 x 27.
-  const GemmPlan plan = make_gemm_plan({conv()});
-  EXPECT_EQ(plan.input_floats, 2700 + 800);  // gradient by weight: 27 x 100 and 100 x 8
-  EXPECT_EQ(plan.output_floats, 2700);
-  EXPECT_EQ(plan.largest_layer, "conv1");
-  // The sweep reads and writes 3000 floats each: less input than conv1's, more output.
-  const GemmPlan mixed = make_gemm_plan({conv(), relu(12'000)});
-  EXPECT_EQ(mixed.input_floats, 3500);
-  EXPECT_EQ(mixed.output_floats, 3000);
-  EXPECT_EQ(mixed.memory(), 4 * 6500);
-  EXPECT_EQ(mixed.largest_layer, "conv1");
-  EXPECT_EQ(gemm_memory({conv(), relu(12'000)}), mixed.memory());
-  // 48 products of 16 x 4 x 16 each have their own operands.
-  EXPECT_EQ(make_gemm_plan({attention()}).input_floats, 48 * (256 + 64));
 }
 
 TEST(GemmPlan, ProductsBeyondBlasAreRefusedWithTheirLayer) {

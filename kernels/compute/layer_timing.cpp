@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/compute/layer_timing.hpp"
+
+#include "bench/core/error.hpp"
+#include "bench/device/host/host_memory.hpp"
+#include "kernels/compute/gemm_buffers.hpp"
+#include "kernels/compute/gemm_pass.hpp"
+
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace mergewise {
+namespace {
+
+Nanoseconds since(Stamp begin) { return static_cast<Nanoseconds>(now() - begin); }
+
+Nanoseconds median(std::vector<Nanoseconds> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// A network of two layers: the square products, and the sweep.
+class Ceilings {
+ public:
+  explicit Ceilings(const TimingSettings& settings) : plan_(make_plan(settings)), buffers_(plan_) {}
+
+  void measure() {
+    for (const GemmPass& pass : plan_.forward) {
+      const Nanoseconds time = run(pass);
+      flops_per_s_ = std::max(flops_per_s_, pass.flops() / time * 1e9);
+      const double bytes = 2.0 * sizeof(float) * static_cast<double>(pass.sweep.floats);
+      bytes_per_s_ = std::max(bytes_per_s_, bytes / time * 1e9);
+    }
+  }
+  [[nodiscard]] double flops_per_s() const { return flops_per_s_; }
+  [[nodiscard]] double bytes_per_s() const { return bytes_per_s_; }
+
+ private:
+  static GemmPlan make_plan(const TimingSettings& settings) {
+    std::vector<LayerWork> layers;
+    for (const std::int64_t n : settings.square_sizes) {
+      LayerWork& square = layers.emplace_back();
+      square.layer = fmt::format("the ceiling's product of size {}", n);
+      square.input_elements = n * n;
+      square.forward = {{.m = n, .n = n, .k = n}};
+    }
+    LayerWork& sweep = layers.emplace_back();
+    sweep.layer = "the ceiling's sweep";
+    sweep.forward_bytes = settings.swept_bytes;
+    GemmPlan plan = make_gemm_plan(layers);
+    check_gemm_memory(plan, 0, 1, available_memory());
+    return plan;
+  }
+
+  Nanoseconds run(const GemmPass& pass) {
+    const Stamp begin = now();
+    run_gemm_pass(pass, buffers_.inputs(), buffers_.outputs());
+    return std::max(since(begin), 1.0);
+  }
+
+  GemmPlan plan_;
+  GemmBuffers buffers_;
+  double flops_per_s_ = 0;
+  double bytes_per_s_ = 0;
+};
+
+// The times of one layer over all repetitions.
+struct Samples {
+  std::vector<Nanoseconds> forward;
+  std::vector<Nanoseconds> backward;
+  [[nodiscard]] LayerTime medians() const { return {median(forward), median(backward)}; }
+};
+
+class Network {
+ public:
+  explicit Network(GemmPlan plan)
+      : plan_(std::move(plan)), buffers_(plan_), samples_(plan_.forward.size()) {}
+
+  // Each time runs from the end of the layer before, so that they add up to the pass.
+  LayerTime run() {
+    const Stamp begin = now();
+    Stamp before = begin;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+      samples_[i].forward.push_back(run(plan_.forward[i], before));
+    }
+    const Stamp turn = before;
+    for (std::size_t i = samples_.size(); i-- > 0;) {
+      samples_[i].backward.push_back(run(plan_.backward[i], before));
+    }
+    return {static_cast<Nanoseconds>(turn - begin), static_cast<Nanoseconds>(before - turn)};
+  }
+  void forget() { std::fill(samples_.begin(), samples_.end(), Samples{}); }
+  [[nodiscard]] const std::vector<Samples>& samples() const { return samples_; }
+
+ private:
+  Nanoseconds run(const GemmPass& pass, Stamp& before) {
+    run_gemm_pass(pass, buffers_.inputs(), buffers_.outputs());
+    const Stamp after = now();
+    return static_cast<Nanoseconds>(after - std::exchange(before, after));
+  }
+
+  GemmPlan plan_;
+  GemmBuffers buffers_;
+  std::vector<Samples> samples_;
+};
+
+std::string blas_description() {
+  const std::string config =
+      openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
+  const std::size_t version = config.find(' ', config.find(' ') + 1);
+  return fmt::format("{}, {} kernels", config.substr(0, version), openblas_get_corename());
+}
+
+}  // namespace
+
+LayerMeasurement measure_layer_times(const std::vector<LayerWork>& layers,
+                                     const TimingSettings& settings) {
+  MERGEWISE_CHECK(settings.repetitions >= 1 && !settings.square_sizes.empty(),
+                  "nothing to measure was asked for");
+  GemmPlan plan = make_gemm_plan(layers);
+  check_gemm_memory(plan, 0, 1, available_memory());
+  default_to_one_blas_thread();
+  Ceilings ceilings(settings);
+  Network network(std::move(plan));
+
+  LayerMeasurement result;
+  result.threads = openblas_get_num_threads();
+  result.blas = blas_description();
+  static_cast<void>(network.run());  // BLAS allocates its work space, the processor wakes up
+  network.forget();
+  Samples passes;
+  const Stamp begin = now();
+  for (int i = 0; i < settings.repetitions; ++i) {
+    if (i > 0 && since(begin) > settings.budget_ns) break;
+    ceilings.measure();
+    const LayerTime pass = network.run();
+    result.passes.push_back(pass);
+    passes.forward.push_back(pass.forward_ns);
+    passes.backward.push_back(pass.backward_ns);
+  }
+  ceilings.measure();
+  result.pass = passes.medians();
+  for (const Samples& samples : network.samples()) result.layers.push_back(samples.medians());
+  result.gemm_flops_per_s = ceilings.flops_per_s();
+  result.copy_bytes_per_s = ceilings.bytes_per_s();
+  return result;
+}
+
+}  // namespace mergewise
