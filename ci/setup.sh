@@ -23,7 +23,7 @@ packages=(
 )
 if [ "$tests" = yes ]; then
   packages+=(clang 'clang-format-14|clang-format' 'clang-tidy-14|clang-tidy' codespell iproute2
-             python3-yaml shellcheck)
+             python3-torch? python3-torchvision? python3-yaml shellcheck)
 fi
 distribution=$(sed -n 's/^ID=//p' /etc/os-release 2>/dev/null) || distribution=
 # Ubuntu's chromium package is a snap, which containers and headless machines cannot run.

@@ -75,7 +75,7 @@ asan_part() {
 tsan_part() { sanitized tsan "${tsan[@]}"; }
 python_part() {
   ci/build.sh release mergewise || report python 1 "FAILED: the build"
-  python python reports/tests tests/browser tests/program ci/tests
+  python python reports/tests tests/browser tests/program tests/torch ci/tests
 }
 
 parts=("$@")
