@@ -63,9 +63,12 @@ Traffic traffic(const Layer& layer, std::int64_t activations, std::int64_t outpu
     case LayerKind::kActivation:
       // Wherever the forward pass reads x, the backward pass reads dy beside it.
       return {activations + parameters, 2 * activations - outputs + 2 * parameters};
+    case LayerKind::kConcat:
+      // Its parts have other readers too (DenseNet), or a module's input has several (Inception):
+      // the gradients are not only copied but added up.
+      return {activations, activations + outputs};
     case LayerKind::kPool:
     case LayerKind::kAdd:
-    case LayerKind::kConcat:
     case LayerKind::kOther:
       break;
   }

@@ -69,6 +69,15 @@ TEST(LayerWork, MovesOnlyTheRowsOfAnEmbeddingForwardButItsWholeGradientBackward)
   EXPECT_EQ(work.backward_bytes, work.forward_bytes + 4 * 8000);
 }
 
+TEST(LayerWork, AddsUpTheGradientsOfWhatWasJoined) {
+  Builder net("net", {2, 4, 4});
+  const Value x = net.conv2d("conv", net.input(), 3, square(1));
+  net.concat("join", {x, x});
+  const LayerWork work = layer_work(net.build(), 5).at(1);
+  EXPECT_EQ(work.forward_bytes, 4 * 5 * 2 * 96);
+  EXPECT_EQ(work.backward_bytes, 4 * 5 * 3 * 96);
+}
+
 TEST(LayerWork, CountsTheWeightOfATiedLayer) {
   Builder net("net", {4});
   const Value x = net.embedding("words", net.input(), 1000, 8);
