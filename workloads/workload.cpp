@@ -4,44 +4,15 @@
 
 #include "bench/core/error.hpp"
 #include "workloads/backward_layers.hpp"
+#include "workloads/roofline.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace mergewise {
 namespace {
-
-struct LayerTimes {
-  std::vector<Nanoseconds> forward;  // by layer
-  std::vector<Nanoseconds> backward;
-  [[nodiscard]] Nanoseconds total() const {
-    Nanoseconds sum = 0;
-    for (std::size_t layer = 0; layer < forward.size(); ++layer) {
-      sum += forward[layer] + backward[layer];
-    }
-    return sum;
-  }
-};
-
-/// Williams, Waterman and Patterson, "Roofline" (CACM 2009): a pass is bound by its arithmetic or
-/// by its memory traffic, here each at the achieved part of its peak.
-Nanoseconds pass_time(double flops, Bytes bytes, const Accelerator& accelerator) {
-  const double arithmetic = flops / (accelerator.peak_flops * accelerator.flops_fraction);
-  const double memory = static_cast<double>(bytes) /
-                        (accelerator.memory_bytes_per_s * accelerator.bandwidth_fraction);
-  return accelerator.layer_overhead_ns + 1e9 * std::max(arithmetic, memory);
-}
-
-LayerTimes roofline(const std::vector<LayerWork>& works, const Accelerator& accelerator) {
-  LayerTimes times;
-  for (const LayerWork& work : works) {
-    times.forward.push_back(pass_time(work.forward_flops(), work.forward_bytes, accelerator));
-    times.backward.push_back(pass_time(work.backward_flops(), work.backward_bytes, accelerator));
-  }
-  return times;
-}
 
 struct Scale {
   double factor = 1;
@@ -51,20 +22,35 @@ struct Scale {
 /// What the roofline must be multiplied by for the published training to take its published time.
 /// That training's input may have another size than `model`: then the same factor holds for both.
 Scale scale_to_published(const Model& model, std::int64_t batch, const Accelerator& accelerator) {
-  for (const PublishedThroughput& published : accelerator.throughput) {
-    if (published.model != model.name) {
+  const PublishedThroughput* published = nullptr;
+  std::optional<Model> reference;
+  for (const PublishedThroughput& candidate : accelerator.throughput) {
+    if (candidate.model != model.name) {
       continue;
     }
-    const Model reference = build_model(published.model, published.arguments);
-    const Nanoseconds modelled = roofline(layer_work(reference, batch), accelerator).total();
-    const Nanoseconds measured = 1e9 * static_cast<double>(batch) / published.samples_per_s;
-    std::string note = fmt::format(", scaled to {} samples/s", published.samples_per_s);
-    if (reference.input_shape != model.input_shape) {
-      note += fmt::format(" at inputs of {}", fmt::join(reference.input_shape, " x "));
+    Model built = build_model(candidate.model, candidate.arguments);
+    const bool same_input = built.input_shape == model.input_shape;
+    if (published == nullptr || same_input) {
+      published = &candidate;
+      reference = std::move(built);
     }
-    return {measured / modelled, std::move(note)};
+    if (same_input) {
+      break;
+    }
   }
-  return {1, ", not scaled"};
+  if (published == nullptr) {
+    return {1, ", not scaled"};
+  }
+  const Nanoseconds update = update_time(*published, *reference, accelerator);
+  const Nanoseconds measured_sample =
+      1e9 / published->samples_per_s - update / static_cast<double>(published->batch);
+  std::string note = fmt::format(", scaled to {} samples/s", published->samples_per_s);
+  if (reference->input_shape != model.input_shape) {
+    note += fmt::format(" at inputs of {}", fmt::join(reference->input_shape, " x "));
+  }
+  return {static_cast<double>(batch) * measured_sample /
+              compute_time(*published, *reference, batch, accelerator),
+          std::move(note)};
 }
 
 }  // namespace
@@ -89,7 +75,7 @@ Workload make_workload(const Model& model, std::int64_t batch, const Accelerator
   workload.batch = batch;
   workload.layers = layer_work(model, batch);
   workload.backward_layers = assign_backward_layers(model);
-  const LayerTimes times = roofline(workload.layers, accelerator);
+  const LayerTimes times = roofline(model, workload.layers, accelerator);
   const Scale scale = scale_to_published(model, batch, accelerator);
   workload.times = TimesKind::kModelled;
   workload.times_from =

@@ -8,6 +8,7 @@
 #include "workloads/model.hpp"
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +18,23 @@ namespace mergewise {
 /// A training on a single device that somebody published.
 struct PublishedThroughput {
   std::string model;
-  double samples_per_s = 0;  ///< whole iterations, that is forward plus backward
+  double samples_per_s = 0;  ///< whole iterations: forward, backward and the optimizer's update
   ModelArguments arguments;  ///< the input it had, where that is not the model's default
+  std::int64_t batch = 32;
+  std::string without{};     ///< layers whose names begin so took no part; "" where all did
+  double update_passes = 0;  ///< how often the update moved an array of the parameters' size
+  std::string source{};      ///< where, with which software, when
 };
+
+/// What a kind of layer achieves of the device's peaks. Above 1 only where a library computes the
+/// same result with fewer multiplications than are counted here (Winograd).
+struct AchievedFractions {
+  double flops = 1;
+  double bandwidth = 1;
+};
+/// The kinds that may achieve something of their own: layer_kind_names() and "conv_square", the
+/// convolutions with a 3x3 or 5x5 window and stride 1, "conv" being the others.
+[[nodiscard]] const std::vector<std::string>& achieved_kind_names();
 
 /// A device as its data sheet and published trainings describe it; configs/accelerators/*.yaml.
 struct Accelerator {
@@ -28,10 +43,11 @@ struct Accelerator {
   std::string arithmetic;  ///< of the products: "fp32", "tf32"; all tensors are fp32
   double peak_flops = 0;   ///< FLOP/s of the stated arithmetic
   double memory_bytes_per_s = 0;
-  double flops_fraction = 0;                    ///< achieved part of the peak for products, 0..1
-  double bandwidth_fraction = 0;                ///< achieved part of the memory bandwidth, 0..1
-  Nanoseconds layer_overhead_ns = 0;            ///< launch cost of a layer's pass
-  std::vector<PublishedThroughput> throughput;  ///< layer times are scaled to meet it
+  double flops_fraction = 0;      ///< achieved part of the peak for products, 0..1 ...
+  double bandwidth_fraction = 0;  ///< ... and of the memory bandwidth, where `achieved` has none
+  Nanoseconds layer_overhead_ns = 0;  ///< added to each pass of a layer: its kernels' launches
+  std::vector<PublishedThroughput> throughput;          ///< layer times are scaled to meet it
+  std::map<std::string, AchievedFractions> achieved{};  ///< by achieved_kind_names()
 };
 /// Loads `id` from the accelerator folder, or a path ending in .yaml. Throws InputError with file,
 /// line and column, or with the ids that exist.
@@ -74,14 +90,20 @@ struct Workload {
 };
 
 /// Layer times by a roofline: time = overhead + max(flops / achieved flops, bytes / achieved
-/// bandwidth), scaled as a whole to the accelerator's published throughput for this model where
-/// there is one: forward + backward = batch / throughput, for the input that was published with;
-/// the same factor for other inputs. A layer's backward time belongs to its first ready tensor, its
-/// other tensors have 0; a layer without tensors adds to the next tensor that becomes ready, or to
-/// the last where none follows. The tensors' forward_ns add up to forward_ns. Throws InputError for
-/// a batch below 1 or above 2^20.
+/// bandwidth), each as its kind of layer achieves, scaled as a whole to the accelerator's published
+/// throughput for this model where there is one (of several the first with this model's input, else
+/// the first): forward + backward + update = batch / throughput, for the input that was published
+/// with; the same factor for other inputs. A layer's backward time belongs to its first ready
+/// tensor, its other tensors have 0; a layer without tensors adds to the next tensor that becomes
+/// ready, or to the last where none follows. The tensors' forward_ns add up to forward_ns. Throws
+/// InputError for a batch below 1 or above 2^20.
 [[nodiscard]] Workload make_workload(const Model& model, std::int64_t batch,
                                      const Accelerator& accelerator);
+
+/// Samples/s that the roofline gives, unscaled, for a training that was published: with its input,
+/// its batch, its layers and its update.
+[[nodiscard]] double modelled_throughput(const PublishedThroughput& published,
+                                         const Accelerator& accelerator);
 
 /// A network from a file. Where the file has no layers, `model` has none either, and its tensors
 /// are in ready order.

@@ -50,7 +50,10 @@ class AcceleratorFile : public testing::Test {
       "bandwidth_fraction: 1\n"
       "throughput:\n"
       "  - {model: resnet50, samples_per_s: 10}\n"
-      "  - {model: bert_base, sequence_length: 64, samples_per_s: 20}\n";
+      "  - {model: bert_base, sequence_length: 64, samples_per_s: 20}\n"
+      "achieved:\n"
+      "  conv: {flops: 0.25}\n"
+      "  norm: {bandwidth: 0.75}\n";
   std::filesystem::path folder_;
 };
 
@@ -89,6 +92,39 @@ TEST_F(AcceleratorFile, LoadsByIdAndByPath) {
   EXPECT_EQ(device.layer_overhead_ns, 0);
 }
 
+TEST_F(AcceleratorFile, TakesWhatAKindDoesNotSayFromTheDefaults) {
+  std::ofstream(folder_ / "mine.yaml") << kComplete << "  conv_square: {bandwidth: 0.125}\n";
+  const Accelerator device = load_accelerator("mine", folder_);
+  ASSERT_EQ(device.achieved.size(), 3U);
+  EXPECT_EQ(device.achieved.at("conv").flops, 0.25);
+  EXPECT_EQ(device.achieved.at("conv").bandwidth, 1);
+  EXPECT_EQ(device.achieved.at("conv_square").flops, 0.25) << "that of convolutions";
+  EXPECT_EQ(device.achieved.at("conv_square").bandwidth, 0.125);
+  EXPECT_EQ(device.achieved.at("norm").bandwidth, 0.75);
+}
+
+TEST_F(AcceleratorFile, ReadsWhatAPublishedTrainingWas) {
+  std::ofstream(folder_ / "mine.yaml") << kComplete << "layer_overhead_ns: 7\n";
+  const PublishedThroughput plain = load_accelerator("mine", folder_).throughput.at(0);
+  EXPECT_EQ(plain.batch, 32);
+  EXPECT_EQ(plain.update_passes, 0);
+  EXPECT_EQ(refusal("samples_per_s: 20",
+                    "samples_per_s: 20, batch: 8, without: cls., update_passes: 2, source: text"),
+            "accepted");
+  const PublishedThroughput full = load_accelerator("mine", folder_).throughput.at(1);
+  EXPECT_EQ(full.batch, 8);
+  EXPECT_EQ(full.without, "cls.");
+  EXPECT_EQ(full.update_passes, 2);
+  EXPECT_EQ(full.source, "text");
+}
+
+TEST_F(AcceleratorFile, TakesTwoTrainingsOfAModelThatDiffer) {
+  const std::string second = "model: bert_base, sequence_length: 64";
+  EXPECT_EQ(refusal(second, "model: resnet50, batch: 64"), "accepted");
+  EXPECT_EQ(refusal(second, "model: resnet50, image_size: 64"), "accepted");
+  EXPECT_THAT(refusal(second, "model: resnet50, batch: 32"), HasSubstr("already"));
+}
+
 TEST_F(AcceleratorFile, RefusesAnUnknownIdWithTheValidOnes) {
   std::ofstream(folder_ / "mine.yaml") << kComplete;
   try {
@@ -122,6 +158,25 @@ TEST_F(AcceleratorFile, RefusesWhatIsMissingOrOutOfRange) {
   EXPECT_THAT(refusal("samples_per_s: 10", "samples_per_s: 0"), HasSubstr("mine.yaml:9:"));
   EXPECT_THAT(refusal("sequence_length: 64", "image_size: 64"), HasSubstr("no image_size"));
   EXPECT_THAT(refusal("sequence_length: 64", "sequence_length: 5000"), HasSubstr("5000"));
+}
+
+TEST_F(AcceleratorFile, RefusesWhatAKindCannotAchieve) {
+  EXPECT_THAT(refusal("  conv:", "  cnov:"),
+              AllOf(HasSubstr("mine.yaml:12:3:"), HasSubstr("'conv'")));
+  EXPECT_THAT(refusal("{flops: 0.25}", "{flops: 1.5}"), HasSubstr("mine.yaml:12:17:"));
+  EXPECT_EQ(refusal("conv: {flops: 0.25}", "conv_square: {flops: 1.5}"), "accepted") << "Winograd";
+  EXPECT_THAT(refusal("{bandwidth: 0.75}", "{flops: 0.75}"),
+              AllOf(HasSubstr("mine.yaml:13:10:"), HasSubstr("bandwidth")))
+      << "normalisation has no products";
+}
+
+TEST_F(AcceleratorFile, RefusesATrainingThatCannotHaveBeen) {
+  EXPECT_THAT(refusal("samples_per_s: 20", "samples_per_s: 20, without: clas"),
+              AllOf(HasSubstr("mine.yaml:10:"), HasSubstr("'clas'"), HasSubstr("'bert_base'")));
+  // 100 passes over 440 MB at 100 GB/s: 0.44 s of the 1.6 s that 32 samples take at 20 samples/s.
+  EXPECT_EQ(refusal("samples_per_s: 20", "samples_per_s: 20, update_passes: 100"), "accepted");
+  EXPECT_THAT(refusal("samples_per_s: 20", "samples_per_s: 20, update_passes: 400"),
+              AllOf(HasSubstr("mine.yaml:10:"), HasSubstr("update")));
 }
 
 }  // namespace

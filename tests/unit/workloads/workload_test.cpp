@@ -146,6 +146,82 @@ TEST(Workload, ScalesOtherInputsByTheSameFactor) {
               HasSubstr("200 samples/s at inputs of 64"));
 }
 
+TEST(Workload, ScalesToTheTrainingWithItsInputWhereThereIsOne) {
+  Accelerator device = simple_device();
+  device.throughput.push_back({"bert_base", 200, {.sequence_length = 64}});
+  device.throughput.push_back({"bert_base", 90, {.sequence_length = 128}});
+  const auto times_from = [&](std::int64_t length) {
+    return make_workload(build_model("bert_base", {.sequence_length = length}), 8, device)
+        .times_from;
+  };
+  EXPECT_THAT(times_from(64), HasSubstr("scaled to 200 samples/s"));
+  EXPECT_THAT(times_from(128), HasSubstr("scaled to 90 samples/s"));
+  EXPECT_THAT(times_from(32), HasSubstr("scaled to 200 samples/s at inputs of 64"));
+}
+
+TEST(Workload, LeavesTheUpdateOutOfThePublishedTime) {
+  Accelerator device = simple_device();
+  device.memory_bytes_per_s = 1e9;
+  device.bandwidth_fraction = 1;
+  const Model model = build_model("resnet50");
+  PublishedThroughput published{"resnet50", 10, {}};
+  published.batch = 20;
+  published.update_passes = 3;  // of 102 MB at 1 GB/s: 0.31 s of the 2 s
+  device.throughput.push_back(published);
+  const double update_s = 3 * 4e-9 * static_cast<double>(model.total_parameters());
+  const Workload workload = make_workload(model, 20, device);
+  EXPECT_NEAR((workload.forward_ns + backward_sum(workload)) / 1e9, 2 - update_s, 1e-9);
+}
+
+TEST(ModelledThroughput, IsWhatTheUnscaledTimesGive) {
+  const Accelerator device = simple_device();
+  PublishedThroughput published{"resnet18", 1, {.image_size = 64}};
+  published.batch = 5;
+  const Workload workload = make_workload(build_model("resnet18", {.image_size = 64}), 5, device);
+  const double plain = modelled_throughput(published, device);
+  EXPECT_NEAR(plain, 5e9 / (workload.forward_ns + backward_sum(workload)), 1e-9 * plain);
+
+  published.without = "layer";
+  EXPECT_GT(modelled_throughput(published, device), 5 * plain)
+      << "only the stem and the end remain";
+  published.without = "";
+  published.update_passes = 1e30 / 1e9;  // memory costs nothing on this device, but this many do
+  EXPECT_LT(modelled_throughput(published, device), plain);
+}
+
+TEST(Workload, GivesEachKindOfLayerItsOwnRates) {
+  Builder net("rates", {4, 8, 8});
+  Value x = net.conv2d("one", net.input(), 4, square(1), {.bias = false});
+  x = net.conv2d("three", x, 4, square(3, 1, 1), {.bias = false});
+  x = net.conv2d("five", x, 4, square(5, 1, 2), {.bias = false});
+  x = net.conv2d("stride", x, 4, square(3, 2, 1), {.bias = false});
+  net.batch_norm("norm", x);
+  const Model model = net.build();
+
+  Accelerator device = simple_device();
+  device.layer_overhead_ns = 0;
+  device.flops_fraction = 1;
+  device.peak_flops = 1e9;
+  device.memory_bytes_per_s = 1e12;
+  device.achieved["conv"] = {0.5, 1};
+  device.achieved["conv_square"] = {2, 1};
+  device.achieved["norm"] = {1, 0.5};
+  const Workload workload = make_workload(model, 1, device);
+  const auto forward = [&](std::size_t layer) {
+    for (const WorkloadTensor& tensor : workload.tensors) {
+      if (tensor.layer == model.layers[layer].name && tensor.forward_ns > 0) {
+        return tensor.forward_ns;
+      }
+    }
+    return 0.0;
+  };
+  EXPECT_DOUBLE_EQ(forward(0), 2 * workload.layers[0].forward_flops());
+  EXPECT_DOUBLE_EQ(forward(1), workload.layers[1].forward_flops() / 2);
+  EXPECT_DOUBLE_EQ(forward(2), workload.layers[2].forward_flops() / 2);
+  EXPECT_DOUBLE_EQ(forward(3), 2 * workload.layers[3].forward_flops()) << "not of stride 1";
+  EXPECT_DOUBLE_EQ(forward(4), static_cast<double>(workload.layers[4].forward_bytes) / 500);
+}
+
 TEST(Workload, RefusesAnImpossibleBatch) {
   EXPECT_THROW(static_cast<void>(make_workload(small_net(), 0, simple_device())), InputError);
 }
