@@ -85,6 +85,7 @@ Session::Session(const RunConfig& config, const std::vector<LoadedWorkload>& wor
 }
 
 bool Session::run() {
+  check_memory();
   std::size_t sets_left = workloads_.size() * config_.ranks.size() * config_.compressors.size();
   for (const int ranks : config_.ranks) {
     if (!prepare_group(ranks)) return false;
@@ -97,6 +98,21 @@ bool Session::run() {
   }
   progress_.end_line();
   return true;
+}
+
+// Real work's buffers and the gradients of all ranks of this host, before the first of them is
+// made.
+void Session::check_memory() const {
+  if (timed_) return;
+  // Beside the gradients: the merge buffer, and what copies are calibrated with.
+  const Bytes copies = config_.buffers == "copy" ? 3 : 0;
+  for (const int ranks : config_.ranks) {
+    if (!takes_part(ranks)) continue;
+    for (const LoadedWorkload& loaded : workloads_) {
+      check_gemm_memory(loaded.workload.layers, (1 + copies) * loaded.total_bytes(),
+                        std::min(ranks, local_ranks_));
+    }
+  }
 }
 
 void Session::announce(const std::string& phase) {

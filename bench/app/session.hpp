@@ -31,6 +31,7 @@ class Session {
   [[nodiscard]] bool run();
 
  private:
+  void check_memory() const;
   [[nodiscard]] bool prepare_group(int ranks);
   [[nodiscard]] bool run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
                              std::size_t sets_left);

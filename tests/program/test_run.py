@@ -81,6 +81,15 @@ def test_gemm_measures_real_work_and_its_tax(program, make_config, tmp_path, buf
     assert (case["breakdown"]["labels_ns"]["pack"] > 0) == (buffers == "copy")
 
 
+def test_gemm_that_all_ranks_of_the_host_cannot_hold_is_refused_before_anything_runs(program, make_config, tmp_path):
+    config = make_config(workloads=[{"model": "resnet18", "batch": 2**20, "image_size": 64}], strategies=["ddp"],
+                         ranks=[2], compute={"mode": "gemm"})
+    done = program.run("run", config, "--out", tmp_path / "out")
+    assert done.returncode == 3
+    assert "for each of 2 ranks on this host" in done.stderr
+    assert "connecting" not in done.stdout + done.stderr
+
+
 def test_an_emulated_link_is_said_and_counted(program, make_config, tmp_path):
     out = tmp_path / "out"
     config = make_config(link={"a_us": 2000, "gbps": 1}, strategies=["wfbp", "single"])
