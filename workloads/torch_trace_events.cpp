@@ -253,7 +253,6 @@ class TraceReader {
   }
 
   bool number(double value, std::int64_t integer);
-  void set_argument(std::int64_t value);
 
   Collector collector_;
   Event event_;
@@ -294,35 +293,17 @@ bool TraceReader::end_array() {
   return true;
 }
 
-void TraceReader::set_argument(std::int64_t value) {
-  switch (argument_key_) {
-    case Field::kSequence:
-      event_.sequence = value;
-      break;
-    case Field::kForwardThread:
-      event_.forward_thread = value;
-      break;
-    case Field::kCorrelation:
-      event_.correlation = value;
-      break;
-    case Field::kStream:
-      event_.stream = value;
-      break;
-    case Field::kDevice:
-      event_.device = value;
-      break;
-    default:
-      break;
-  }
-}
-
 bool TraceReader::number(double value, std::int64_t integer) {
   if (in_event()) {
     if (event_key_ == Field::kStart) event_.start_us = value;
-    if (event_key_ == Field::kDuration) event_.duration_us = value;
+    if (event_key_ == Field::kDuration) event_.duration_us = std::max(value, 0.0);
     if (event_key_ == Field::kThread) event_.thread = integer;
   } else if (in_arguments()) {
-    set_argument(integer);
+    if (argument_key_ == Field::kSequence) event_.sequence = integer;
+    if (argument_key_ == Field::kForwardThread) event_.forward_thread = integer;
+    if (argument_key_ == Field::kCorrelation) event_.correlation = integer;
+    if (argument_key_ == Field::kStream) event_.stream = integer;
+    if (argument_key_ == Field::kDevice) event_.device = integer;
   } else if (lists_in(Field::kShapes) == 2) {
     ++event_.shapes[rank_at_];
     event_.shapes.push_back(integer);
@@ -374,6 +355,7 @@ TraceEvents read_trace_events(const std::filesystem::path& path) {
   if (failed || !stream) {
     throw InputError(file + ": cannot be read, expected a trace file (is the path right?)");
   }
+  if (size == 0) throw InputError(file + ": is empty, expected a trace");
   const int first = std::fgetc(stream.get());
   const int second = std::fgetc(stream.get());
   if (first == 0x1f && second == 0x8b) {

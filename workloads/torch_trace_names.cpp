@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/torch_trace_names.hpp"
 
-#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -73,9 +72,10 @@ const TraceOp* producer_of(const TraceEvents& events, const TracePass& pass,
 
 const TraceOp* module_around(const TraceEvents& events, const TracePass& pass,
                              const TraceOp& producer) {
+  if (events.modules.empty()) return nullptr;
   const TraceOp* maker = maker_of(pass, producer.sequence);
-  const TraceOp* innermost = nullptr;
   if (maker == nullptr) return nullptr;
+  const TraceOp* innermost = nullptr;
   for (const TraceOp& module : events.modules) {
     if (module.start > maker->start) break;
     if (module.contains(*maker)) innermost = &module;

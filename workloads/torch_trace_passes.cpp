@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace mergewise::detail {
@@ -38,6 +39,18 @@ void require_gradients(const TraceEvents& events, const std::string& where) {
   if (events.nodes.empty()) {
     throw InputError(where + ": no function of its backward passes has a sequence number" +
                      kRecipe);
+  }
+}
+
+/// Its gradients of a checkpoint's inputs are accumulated like those of parameters.
+void refuse_reentrant_checkpoints(const TraceEvents& events, const std::string& where) {
+  for (const TraceOp& node : events.nodes) {
+    if (events.name_of(node).starts_with("CheckpointFunction")) {
+      throw InputError(where +
+                       ": has checkpoints that run a backward pass of their own, in which their "
+                       "inputs look like parameters: record it with use_reentrant=False in "
+                       "torch.utils.checkpoint.checkpoint()");
+    }
   }
 }
 
@@ -124,6 +137,7 @@ std::pair<Nanoseconds, Nanoseconds> host_forward(const TracePass& pass) {
 
 std::vector<TracePass> find_passes(const TraceEvents& events, const std::string& where) {
   require_gradients(events, where);
+  refuse_reentrant_checkpoints(events, where);
   std::vector<TracePass> passes = split(events);
   add_gradients(events, passes);
   Nanoseconds before = -1e18;
@@ -135,8 +149,11 @@ std::vector<TracePass> find_passes(const TraceEvents& events, const std::string&
   if (passes.empty()) {
     throw InputError(where + ": no backward pass completes a gradient" + kRecipe);
   }
-  if (passes.front().forward.empty()) {
-    throw InputError(where + ": the forward pass is not in it" + kRecipe);
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (passes[i].forward.empty()) {
+      throw InputError(where + ": the forward pass of its backward pass " + std::to_string(i + 1) +
+                       " is not in it" + kRecipe);
+    }
   }
   return passes;
 }
