@@ -36,8 +36,40 @@ LoadedWorkload load(const WorkloadConfig& config, const std::string& accelerator
   if (!config.file.empty()) return {load_user_model(config.file).workload, std::nullopt};
   if (!config.profile.empty()) return from_profile(config.profile);
   const Model model = build_model(config.model, {config.image_size, config.sequence_length});
-  return {make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())),
-          std::nullopt};
+  LoadedWorkload loaded{
+      make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())),
+      std::nullopt};
+  // Results tell workloads apart by name and batch.
+  if (config.image_size != 0) {
+    loaded.workload.name += fmt::format(" at {0} x {0} pixels", config.image_size);
+  } else if (config.sequence_length != 0) {
+    loaded.workload.name += fmt::format(" at length {}", config.sequence_length);
+  }
+  return loaded;
+}
+
+void check_real_work(const RunConfig& config, const Workload& workload) {
+  if (config.compute.mode == "gemm" && workload.layers.empty()) {
+    throw InputError(fmt::format(
+        "{}: `compute: {{mode: gemm}}` needs the shapes of a network's layers, but workload "
+        "'{}' has only times: use `mode: timed`",
+        config.source.string(), workload.name));
+  }
+}
+
+void check_distinct(const RunConfig& config, const std::vector<LoadedWorkload>& workloads) {
+  for (std::size_t later = 1; later < workloads.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const Workload& first = workloads[earlier].workload;
+      const Workload& second = workloads[later].workload;
+      if (first.name == second.name && first.batch == second.batch) {
+        throw InputError(
+            fmt::format("{}: workloads {} and {} are both '{}' with batch {}, expected each once: "
+                        "leave one out, or change the `name` in its file",
+                        config.source.string(), earlier + 1, later + 1, first.name, first.batch));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -57,13 +89,9 @@ std::vector<LoadedWorkload> load_workloads(const RunConfig& config) {
   std::vector<LoadedWorkload> workloads;
   for (const WorkloadConfig& workload : config.workloads) {
     workloads.push_back(load(workload, config.compute.accelerator));
-    if (config.compute.mode == "gemm" && workloads.back().workload.layers.empty()) {
-      throw InputError(
-          fmt::format("{}: `compute: {{mode: gemm}}` needs the shapes of a built-in network, but "
-                      "workload '{}' has only times: use `mode: timed`",
-                      config.source.string(), workloads.back().workload.name));
-    }
+    check_real_work(config, workloads.back().workload);
   }
+  check_distinct(config, workloads);
   return workloads;
 }
 

@@ -20,8 +20,9 @@ struct LoadedWorkload {
   [[nodiscard]] Bytes total_bytes() const;
 };
 
-/// Throws InputError for everything that is wrong with a model, profile or accelerator, and for
-/// `compute: gemm` with a workload that has times but no shapes.
+/// Throws InputError for everything that is wrong with a model, profile or accelerator, for two
+/// workloads of the same name and batch, and for `compute: gemm` with a workload that has times but
+/// no shapes.
 [[nodiscard]] std::vector<LoadedWorkload> load_workloads(const RunConfig& config);
 
 }  // namespace mergewise
