@@ -73,7 +73,7 @@ TEST_F(UserModelLayers, MakeRealWork) {
 
 TEST_F(UserModelLayers, AreRefusedAtTheirPlace) {
   EXPECT_EQ(refusal("small", "tiny"), "accepted");
-  EXPECT_THAT(refusal("kind: linear", "kind: linaer"),
+  EXPECT_THAT(refusal("kind: linear", "kind: linera"),
               AllOf(HasSubstr("model.yaml:10:22:"), HasSubstr("'linear'")));
   EXPECT_THAT(refusal("name: relu", "name: fc"), HasSubstr("a layer already"));
   EXPECT_THAT(refusal("input_shape", "  - {name: extra, bytes: 4, backward_ns: 1}\ninput_shape"),

@@ -99,7 +99,7 @@ TEST_F(UserModel, SaysWhereItsTimesComeFrom) {
   const Workload measured = load(tensors, "forward_ns: 1\ntimes: measured\nsource: my run\n");
   EXPECT_EQ(measured.times, TimesKind::kMeasured);
   EXPECT_EQ(measured.times_from, "my run");
-  EXPECT_THAT(refusal(tensors, "forward_ns: 1\ntimes: mesured\n"),
+  EXPECT_THAT(refusal(tensors, "forward_ns: 1\ntimes: measurde\n"),
               AllOf(HasSubstr(":4:8:"), HasSubstr("'measured'")));
 }
 
