@@ -3,6 +3,7 @@
 #include "bench/app/commands.hpp"
 #include "bench/app/data_folder.hpp"
 #include "bench/app/describe.hpp"
+#include "bench/app/measure_layers.hpp"
 #include "workloads/workload.hpp"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@ struct Arguments {
   std::int64_t batch = 1;
   std::string accelerator = "v100";
   std::string format = "table";
+  bool measure = false;
 };
 
 bool is_file(const std::string& model) {
@@ -36,7 +38,9 @@ UserModel load(const Arguments& arguments) {
 
 ExitCode describe(const Arguments& arguments) {
   const UserModel user_model = load(arguments);
-  if (arguments.format == "json") {
+  if (arguments.measure) {
+    print_layer_measurement(user_model.workload, arguments.format);
+  } else if (arguments.format == "json") {
     fmt::print("{}", describe_json(user_model));
   } else if (arguments.format == "yaml") {
     fmt::print("{}", user_model_yaml(user_model));
@@ -80,12 +84,18 @@ void add_describe_command(CLI::App& app, Action& action) {
                    "How to print: table, json, or yaml (a model file that configs can name)")
       ->check(CLI::IsMember({"table", "json", "yaml"}))
       ->capture_default_str();
+  command->add_flag("--measure", arguments->measure,
+                    "Run each layer's real work here, and show what it reaches of this machine's "
+                    "rates for matrix products and copies");
   command->callback([&action, arguments, of_networks] {
     for (const CLI::Option* option : of_networks) {
       if (is_file(arguments->model) && option->count() > 0) {
         throw CLI::ValidationError(option->get_name(), "the file " + arguments->model +
                                                            " says this already, leave it out");
       }
+    }
+    if (arguments->measure && arguments->format == "yaml") {
+      throw CLI::ValidationError("--measure", "prints a table or json, not yaml");
     }
     action = [arguments] { return describe(*arguments); };
   });
