@@ -192,7 +192,6 @@ class Collector {
 /// that is the whole file.
 class TraceReader {
  public:
-  // NOLINTBEGIN(readability-identifier-naming): nlohmann's names
   bool null() { return true; }
   bool boolean(bool /*value*/) { return true; }
   bool number_integer(std::int64_t value) { return number(static_cast<double>(value), value); }
@@ -215,7 +214,6 @@ class TraceReader {
     error_ = error.what();
     return false;
   }
-  // NOLINTEND(readability-identifier-naming)
 
   [[nodiscard]] bool found_events() const { return found_events_; }
   [[nodiscard]] std::size_t error_position() const { return error_position_; }

@@ -63,6 +63,6 @@ struct TraceEvents {
 
 /// Reads the file as a stream; each list is sorted by start (launches by number). Throws
 /// InputError: unreadable, compressed, cut off, not JSON, not a trace.
-[[nodiscard]] TraceEvents read_trace_events(const std::filesystem::path& file);
+[[nodiscard]] TraceEvents read_trace_events(const std::filesystem::path& path);
 
 }  // namespace mergewise::detail
