@@ -134,10 +134,8 @@ def _check_output(output):
 
 def _measure(options, name):
     """The file's text, and a function that makes the summary once it is known where the file is."""
-    torch = training.import_torch()
+    torch = training.import_torch(options.threads)
     device = training.choose_device(torch, options.device)
-    if options.threads:
-        torch.set_num_threads(options.threads)
     torch.manual_seed(SEED)
     model = training.build_model(torch, options.model, options.kwargs, device)
     inputs = _inputs(torch, options, device)

@@ -60,7 +60,6 @@ class Trainer:
         self._loss = loss
         self._clock = clock
         self._nodes = []
-        self._in_forward = False
         self._begins = []  # (names of the module's own parameters, stamp), in the order of the calls
         self._ready = []  # (name, stamp), in the order of the events
 
@@ -84,8 +83,7 @@ class Trainer:
         self._ready.append((name, self._clock.stamp()))
 
     def _on_begin(self, own, *_):
-        if self._in_forward:  # and not run again by a checkpoint in the backward pass
-            self._begins.append((own, self._clock.stamp()))
+        self._begins.append((own, self._clock.stamp()))
 
     def run(self):
         """One pass, with fresh gradients; returns what was recorded of it and the loss."""
@@ -95,10 +93,8 @@ class Trainer:
         self._ready.clear()
         clock = self._clock
         start = clock.stamp()
-        self._in_forward = True
         with told_as(PassError, "the forward pass"):
             output = call(self._model, self._inputs)
-        self._in_forward = False
         with told_as(PassError, "the loss"):
             loss = self._loss(output)
         middle = clock.stamp()

@@ -105,7 +105,7 @@ def _forward_shares(one, rank):
     begins = []
     for own, time in one.begins:
         ranks = [rank[name] for name in own if name in rank]
-        if ranks:
+        if ranks and time <= one.forward:  # and not again in the backward pass, by a checkpoint
             begins.append((min(ranks), time))
     if not begins:
         return None

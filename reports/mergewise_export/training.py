@@ -8,8 +8,21 @@ import sys
 
 from mergewise_export.errors import PassError, UsageError, describe, told_as
 
+# Read by libraries when they are loaded; torch.set_num_threads() does not reach a BLAS with threads of its own.
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
-def import_torch():
+
+def import_torch(threads=None):
+    """torch, with so many threads on the processor; None leaves that to torch."""
+    if threads:
+        os.environ.update({name: str(threads) for name in _THREAD_VARIABLES})
+    torch = _import_torch()
+    if threads:
+        torch.set_num_threads(threads)
+    return torch
+
+
+def _import_torch():
     try:
         import torch
     except ModuleNotFoundError as error:

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small models and losses, and mistakes, for the tests of mergewise_export. Runs where torch is."""
 
+from types import SimpleNamespace
+
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 
 class Tied(nn.Module):
@@ -33,6 +36,7 @@ class Partial(nn.Module):
 
     def forward(self, x):
         print("printed by the model")
+        assert self.last.weight.grad is None, "the gradient is not fresh"
         return self.last(self.frozen(self.first(x)))
 
 
@@ -64,18 +68,54 @@ class Unsteady(nn.Module):
 
 
 class Twice(nn.Module):
-    """Runs the layer again in the backward pass."""
+    """The second layer is used twice, each time with a backward pass of its own."""
 
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(8, 8)
         self.second = nn.Linear(8, 8)
+        self.third = nn.Linear(8, 8)
 
     def forward(self, x):
-        from torch.utils.checkpoint import checkpoint
+        return checkpoint(self.second, self.third(checkpoint(self.second, self.first(x))))
 
-        y = self.first(x)
-        return checkpoint(self.second, checkpoint(self.second, y))
+
+class PassesOn(torch.autograd.Function):
+    """Says that the second argument has no gradient."""
+
+    @staticmethod
+    def forward(context, x, ignored):
+        return x + 0 * ignored
+
+    @staticmethod
+    def backward(context, gradient):
+        return gradient, None
+
+
+class NoGradient(nn.Module):
+    """A parameter that takes part in the backward pass but gets nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.used = nn.Linear(8, 8)
+        self.ignored = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        return PassesOn.apply(self.used(x), self.ignored)
+
+
+class OwnLoss(nn.Module):
+    """An output with a loss of its own, which is not of all layers."""
+
+    def __init__(self, as_dict=False):
+        super().__init__()
+        self.used = nn.Linear(8, 2)
+        self.other = nn.Linear(8, 2)
+        self.as_dict = as_dict
+
+    def forward(self, x):
+        output = {"loss": self.used(x).sum(), "logits": self.other(x)}
+        return output if self.as_dict else SimpleNamespace(**output)
 
 
 def lazy():

@@ -47,6 +47,13 @@ def export(*arguments, folder=TESTS, python=TORCH_PYTHON):
     )
 
 
+def in_torch(code):
+    """What a few lines print."""
+    environment = {**os.environ, "PYTHONPATH": str(TESTS.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [TORCH_PYTHON, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=True).stdout
+
+
 def mergewise(*arguments):
     if not PROGRAM.exists():
         skip_or_fail(f"{PROGRAM} is not built: run ci/build.sh")

@@ -3,11 +3,12 @@
 
 import importlib.util
 import json
+import math
 import shutil
 import sys
 
 import pytest
-from export_run import TESTS, export, mergewise, need, read
+from export_run import TESTS, export, in_torch, mergewise, need, read
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -100,6 +101,21 @@ def test_inputs_and_loss_can_be_the_users():
     assert left.order == ["left.bias", "left.weight"]
 
 
+@pytest.mark.parametrize("kwargs", ['{"as_dict": true}', '{"as_dict": false}'])
+def test_a_loss_in_the_output_is_the_loss(kwargs):
+    model, _ = toy("OwnLoss", "--kwargs", kwargs)
+    assert model.order == ["used.bias", "used.weight"]
+
+
+@pytest.mark.parametrize("shape, classes", [([3], 3), ([2, 3], 3), ([2, 7, 4], 4), ([2, 3, 5, 6], 3)])
+def test_the_default_loss_knows_where_the_classes_lie(shape, classes):
+    lines = [
+        "import torch; from mergewise_export.training import DefaultLoss",
+        f"print(DefaultLoss(torch)((torch.zeros({shape}, requires_grad=True), 'no tensor')).item())",
+    ]
+    assert float(in_torch("\n".join(lines))) == pytest.approx(math.log(classes))  # of equal logits
+
+
 def test_an_unsteady_ready_order_is_said():
     model, errors = toy("Unsteady", "--warmup", 1)
     assert sorted(model.order) == ["a.bias", "a.weight", "b.bias", "b.weight"]
@@ -108,9 +124,15 @@ def test_an_unsteady_ready_order_is_said():
 
 def test_a_gradient_that_comes_twice_counts_when_it_is_complete():
     model, errors = toy("Twice")
-    assert model.order == ["second.bias", "second.weight", "first.bias", "first.weight"]
+    layers = ["third", "second", "first"]
+    assert model.order == [f"{layer}.{kind}" for layer in layers for kind in ("bias", "weight")]
     assert "ready more than once a pass, the last time counts: second.bias, second.weight" in errors
-    assert sum(model.times("forward_ns")) == model.keys["forward_ns"]
+
+
+def test_a_parameter_that_the_backward_pass_gives_nothing_is_left_out():
+    model, errors = toy("NoGradient")
+    assert model.order == ["used.bias", "used.weight"]
+    assert "(the loss does not depend on them): ignored" in errors
 
 
 def test_lazy_parameters_have_shapes_after_the_first_pass():

@@ -2,6 +2,8 @@
 """What mergewise_export makes of recorded passes, and the CUDA clock on a torch that is none."""
 
 import ast
+import os
+import sys
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +13,7 @@ from mergewise_export import __version__
 from mergewise_export.errors import PassError
 from mergewise_export.passes import CudaClock
 from mergewise_export.times import Pass, summarise
+from mergewise_export.training import import_torch
 from mergewise_export.user_model import scalar
 
 REPORTS = Path(__file__).parents[1]
@@ -29,8 +32,8 @@ def test_backward_times_are_differences_of_median_ready_times():
 def test_a_median_that_falls_counts_as_no_time():
     times = summarise([one({"c": 5, "b": 20, "a": 21}), one({"c": 5, "b": 30, "a": 31}), one({"c": 5, "b": 25, "a": 26})])
     assert times.backward == [5, 20, 1]
-    times = summarise([one({"b": 10, "a": 9}), one({"b": 10, "a": 9})])  # clocks of two streams
-    assert times.backward == [10, 0] and times.backward_ns == 10
+    times = summarise([one({"c": 10, "b": 8, "a": 12})])  # stamps of two streams
+    assert times.backward == [10, 0, 2] and times.backward_ns == 12
 
 
 def test_work_after_the_last_gradient_is_the_last_tensors():
@@ -59,6 +62,11 @@ def test_a_module_that_is_called_twice_has_both_times():
     begins = [(("a",), 0), (("b",), 20), (("a",), 50)]
     times = summarise([one({"b": 1, "a": 2}, begins=begins)])
     assert times.forward == [30, 70]
+
+
+def test_a_module_that_a_checkpoint_calls_in_the_backward_pass_is_not_timed():
+    begins = [(("a",), 0), (("b",), 20), (("a",), 130)]
+    assert summarise([one({"b": 1, "a": 2}, forward=100, begins=begins)]).forward == [80, 20]
 
 
 def test_forward_times_add_up_to_the_median_pass():
@@ -123,6 +131,17 @@ def test_cuda_stamps_are_events_used_again_after_one_synchronisation():
         clock.settle()
         assert clock.between(stamps[0], stamps[3]) == 3e6  # nanoseconds
     assert FakeEvent.made == 4 and synchronised == [4, 4, 4]
+
+
+def test_threads_are_set_before_libraries_are_loaded_and_in_torch(monkeypatch):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.setenv(name, "7")
+    told = []
+    torch = SimpleNamespace(set_num_threads=lambda count: told.append((count, os.environ["OPENBLAS_NUM_THREADS"])))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    assert import_torch() is torch and told == [] and os.environ["OMP_NUM_THREADS"] == "7"
+    assert import_torch(2) is torch and told == [(2, "2")]
+    assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == "2"
 
 
 def test_the_package_is_written_for_python_3_8():
