@@ -77,6 +77,14 @@ TEST_F(TorchTraceNames, CallOthersByTheirOwnName) {
                                    "my_rnncell_1.weight", "my_rnncell_1.weight_2"));
 }
 
+// Autograd has a thread for each device.
+TEST_F(TorchTraceNames, AreOfTheFunctionInTheGradientsThread) {
+  trace_.node("EmbeddingBackward0", 100, 1, 100, 1);
+  trace_.node("AddmmBackward0", 102, 1, 99, 2);
+  trace_.gradient(104, 1, "[10, 4]", 1);
+  EXPECT_THAT(names(), ElementsAre("embedding_1.weight"));
+}
+
 TEST_F(TorchTraceNames, AreTheInnermostModulesWhereTheTraceHasThem) {
   trace_.forward("aten::addmm", 10, 5, 100);
   trace_.event("python_function", "nn.Module: Net_0", 0, 50, 1, R"("Python id": 1)");

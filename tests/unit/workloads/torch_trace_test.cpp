@@ -116,10 +116,12 @@ TEST_F(TorchTrace, TakesFunctionsWithinAFunctionAsPartOfIt) {
   EXPECT_THAT(workload(trace).times_from, HasSubstr("1 iteration"));
 }
 
-// The backward pass of iteration(), all of it launched by the host long before the device ends it.
+// The iteration, all of it launched by the host long before the device ends it; beside it, a thread
+// that loads data.
 TraceWriter device_trace() {
   TraceWriter trace;
   trace.iteration(0, 5);
+  trace.forward("aten::copy_", 45, 2, 5, "[[3, 3]]", 2);
   trace.launch(12, 1);
   trace.work(100, 300, 1);
   trace.launch(24, 2);
@@ -177,6 +179,7 @@ TEST_F(TorchTrace, ReadsTheFormsOfOlderVersions) {
   replace("\"cuda_runtime\"", "\"Runtime\"");
   replace("\"kernel\"", "\"Kernel\"");
   replace("\"tid\": 1,", "\"tid\": \"1\",");
+  replace("\"tid\": 2,", "\"tid\": \"2\",");
   replace("\"tid\": 7,", "\"tid\": \"stream 7\",");
   replace("\"Sequence number\": 5", "\"Sequence number\": \"5\"");
   EXPECT_THAT(ready(import(text).user_model.workload), are_near({100, 110, 340, 340}));
@@ -189,10 +192,10 @@ TEST_F(TorchTrace, ReadsAFileThatIsTheListOfEvents) {
   EXPECT_THAT(ready(import(trace.list()).user_model.workload), are_near({10, 20, 32, 34}));
 }
 
-TEST_F(TorchTrace, KeepsNanosecondsOfTimesSince1970) {
-  TraceWriter trace;
-  trace.iteration(0.125, 5, 0.375);
-  EXPECT_THAT(ready(workload(trace)), are_near({10.375, 20.375, 32, 34}));
+TEST_F(TorchTrace, KeepsFractionsOfTimesSince1970) {
+  TraceWriter trace(1623142623460111.0);
+  trace.iteration(0.25, 5, 0.75);
+  EXPECT_THAT(ready(workload(trace)), are_near({10.75, 20.75, 32, 34}));
 }
 
 TEST_F(TorchTrace, TakesTheBatchFromTheFirstInputThatIsNoParameter) {

@@ -13,6 +13,9 @@ namespace mergewise {
 
 class TraceWriter {
  public:
+  /// Older versions count from 1970, newer ones from a later start.
+  explicit TraceWriter(double origin_us = 4203669600000.0) : origin_(origin_us) {}
+
   /// An operation of the forward pass; `dims` is the JSON of its inputs' shapes.
   void forward(const std::string& name, double at, double takes, int sequence,
                const std::string& dims = "[[4, 8]]", int thread = 1) {
@@ -57,7 +60,8 @@ class TraceWriter {
   /// at 50, the gradients end at 60 (bias), 70 (weight), 82 and 84 (the norm's); `slower` is added
   /// to the linear layer's.
   void iteration(double at, int sequence, double slower = 0) {
-    forward("aten::native_batch_norm", at + 10, 8, sequence);
+    forward("aten::batch_norm", at + 10, 8, sequence);
+    forward("aten::native_batch_norm", at + 11, 6, sequence);
     forward("aten::linear", at + 20, 10, sequence + 1, "[[4, 8], [2, 8], [2]]");
     forward("aten::t", at + 21, 1, sequence + 1, "[[2, 8]]");
     forward("aten::addmm", at + 23, 5, sequence + 2, "[[2], [4, 8], [8, 2]]");
@@ -80,7 +84,7 @@ class TraceWriter {
 
  private:
   std::vector<std::string> events_;
-  double origin_ = 4203669600000.0;
+  double origin_;
 };
 
 }  // namespace mergewise
