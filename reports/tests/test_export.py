@@ -181,7 +181,7 @@ MISTAKES = [
     (["export_models:Partial", "-o", "no/such/folder.yaml"], 2, "there is no folder no/such"),
     (["export_models:Partial", "-o", "."], 2, "is a folder"),
     (["export_models:Partial", "--input-shape", "9"], 3, "the forward pass failed: RuntimeError: "),
-    (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:raises"], 3, "the loss failed: ValueError"),
+    (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:raises"], 3, "the loss failed: "),
     (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:a_text"], 3, "the loss is str"),
     (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:no_scalar"], 3, "a tensor of [2, 8]"),
     (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:detached"], 3, "there are no gradients"),
