@@ -9,6 +9,7 @@ namespace mergewise {
 namespace {
 
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
+constexpr Nanoseconds kMaxTime = 1e15;
 constexpr Bytes kMaxTotalBytes = Bytes{1} << 50;
 
 std::int64_t elements_of(const ReadyTensor& tensor, const std::string& where) {
@@ -36,6 +37,9 @@ UserModel measured_model(const MeasuredIteration& iteration, const std::string& 
   }
   if (!(iteration.forward_ns > 0)) {
     throw InputError(where + ": the forward pass takes no time, expected a measured time above 0");
+  }
+  if (backward > kMaxTime || iteration.forward_ns > kMaxTime) {
+    throw InputError(where + ": a pass takes longer than 10^15 ns, expected a training's times");
   }
   UserModel made;
   Model& model = made.model;

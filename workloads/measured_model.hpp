@@ -38,7 +38,8 @@ struct ImportedModel {
 /// The same as a user's model: tensors in ready order without layers, times measured; the forward
 /// time is divided among the tensors as the backward time is. Names are unique and ready times
 /// never decrease, which the importers hold. Throws InputError "WHERE: ..." where nothing was
-/// measured (no tensors, no forward or no backward time) or where it exceeds 2^50 bytes.
+/// measured (no tensors, no forward or no backward time) or where it exceeds what a model file may
+/// hold: 2^50 bytes, 10^15 ns a pass.
 [[nodiscard]] UserModel measured_model(const MeasuredIteration& iteration,
                                        const std::string& where);
 

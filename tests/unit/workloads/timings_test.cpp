@@ -164,6 +164,11 @@ TEST_F(Timings, RefuseNothingMeasured) {
               HasSubstr("forward pass takes no time"));
 }
 
+TEST_F(Timings, RefuseTimesThatNoTrainingTakes) {
+  const std::string layer = R"({"parameters": 1, "backward_ns": 9e14})";
+  EXPECT_THAT(refusal(layers(layer + "," + layer)), HasSubstr("longer than 10^15 ns"));
+}
+
 TEST_F(Timings, RefuseAnotherKindOfFile) {
   EXPECT_THAT(refusal("[]"), HasSubstr("no map"));
   EXPECT_THAT(refusal(R"({"name": "a"})"), HasSubstr("neither layers nor ready_ms"));
