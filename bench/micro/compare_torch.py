@@ -28,10 +28,10 @@ ROOT = Path(__file__).resolve().parents[2]
 STEPS = 5  # of PyTorch in a round, after one that does not count
 
 DIFFERENCE = """\
-Mergewise does each layer's matrix products (OpenBLAS) and memory passes over buffers that all layers share; nothing is
-learnt, nothing allocated, and no window of a convolution is gathered. PyTorch does a training step without its
-optimizer: real convolutions (oneDNN), normalisation and pooling, a loss, autograd's bookkeeping, memory from its
-allocator."""
+Mergewise does each layer's matrix products (OpenBLAS) and memory passes over buffers that all layers share: it gathers
+no windows of a convolution, reduces no statistics, learns nothing and allocates nothing. PyTorch does a training step
+without its optimizer: real convolutions (oneDNN, or windows gathered for its BLAS), normalisation and pooling, a loss,
+autograd's bookkeeping, memory from its allocator."""
 
 
 def describe(program: Path, model: str, *arguments: str) -> dict:
