@@ -21,8 +21,11 @@ from pathlib import Path
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
-import torch  # noqa: E402
-import torchvision  # noqa: E402
+try:
+    import torch  # noqa: E402
+    import torchvision  # noqa: E402
+except ImportError as error:
+    sys.exit(f"compare_torch.py: {error}; run it by a Python that has torch and torchvision")
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 5  # of PyTorch in a round, after one that does not count
