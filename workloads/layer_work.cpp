@@ -95,6 +95,9 @@ std::vector<LayerWork> layer_work(const Model& model, std::int64_t batch) {
     work.input_gradient = !layer.first;
     work.input_elements = batch * layer.inputs;
     work.output_elements = batch * layer.outputs();
+    if (layer.kind == LayerKind::kEmbedding && !layer.output.empty()) {
+      work.row_elements = layer.output.back();
+    }
     for (const Gemm& gemm : layer.gemms) {
       work.forward.push_back(of_batch(gemm, batch));
     }

@@ -21,6 +21,7 @@ struct LayerWork {
   bool input_gradient = true;        ///< false for a layer that reads the network's input
   std::int64_t input_elements = 0;   ///< activations it reads, each once, whole batch
   std::int64_t output_elements = 0;  ///< activations it puts out, whole batch
+  std::int64_t row_elements = 0;     ///< of an embedding: the width of its table
   std::int64_t parameters = 0;       ///< elements of the tensors it uses, its own and shared ones
   Bytes forward_bytes = 0;           ///< memory traffic of activations and parameters, fp32
   Bytes backward_bytes = 0;

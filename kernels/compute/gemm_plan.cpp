@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 namespace mergewise {
 namespace {
@@ -22,8 +21,6 @@ constexpr std::int64_t kAlignment = 16;
 // A convolution over few activations has blocks of so many rows all the same: with fewer BLAS
 // reads the weight more often than it computes.
 constexpr std::int64_t kFewestRows = 256;
-// A row of a table is at most so long; longer ones are looked up in parts.
-constexpr std::int64_t kLongestTableRow = 1024;
 
 std::int64_t floats(std::int64_t each, std::int64_t count) {
   return each > kAbsurdFloats / std::max<std::int64_t>(count, 1) ? kAbsurdFloats : each * count;
@@ -114,9 +111,7 @@ void add_products(const LayerWork& work, GemmPass& forward, GemmPass& backward) 
 
 void add_lookups(const LayerWork& work, GemmPass& forward, GemmPass& backward) {
   TableLookup lookup;
-  const std::int64_t common = std::gcd(work.parameters, work.output_elements);
-  lookup.width = std::min(common, kLongestTableRow);
-  while (common % lookup.width != 0) --lookup.width;
+  lookup.width = work.row_elements;
   lookup.rows = work.parameters / lookup.width;
   lookup.positions = work.output_elements / lookup.width;
   forward.lookup = lookup;
@@ -144,7 +139,8 @@ void add_layer(const LayerWork& work, GemmPlan& plan) {
   add_products(work, forward, backward);
   // Products already move their layer's bytes.
   if (!forward.products.empty()) return;
-  if (work.kind == LayerKind::kEmbedding && work.parameters > 0 && work.output_elements > 0) {
+  const std::int64_t row = work.row_elements;
+  if (row > 0 && work.parameters >= row && work.output_elements >= row) {
     add_lookups(work, forward, backward);
   } else {
     add_sweeps(work, forward, backward);

@@ -57,6 +57,7 @@ inline LayerWork embedding() {
   LayerWork work;
   work.layer = "embedding";
   work.kind = LayerKind::kEmbedding;
+  work.row_elements = 64;
   work.parameters = 1000 * 64;
   work.input_elements = 24 * 64;
   work.output_elements = 24 * 64;

@@ -65,6 +65,7 @@ TEST(LayerWork, MovesOnlyTheRowsOfAnEmbeddingForwardButItsWholeGradientBackward)
   net.embedding("words", net.input(), 1000, 8);
   const LayerWork work = layer_work(net.build(), 3).at(0);
   EXPECT_TRUE(work.forward.empty());
+  EXPECT_EQ(work.row_elements, 8);
   EXPECT_EQ(work.forward_bytes, 4 * 3 * 2 * 32);
   EXPECT_EQ(work.backward_bytes, work.forward_bytes + 4 * 8000);
 }
