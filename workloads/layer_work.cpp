@@ -3,6 +3,7 @@
 #include "workloads/layer_work.hpp"
 
 #include "bench/core/error.hpp"
+#include "workloads/model_file.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@ namespace mergewise {
 namespace {
 
 constexpr Bytes kElementBytes = 4;
-constexpr std::int64_t kMaxBatch = 1 << 20;
 
 double flops(const std::vector<Gemm>& gemms) {
   double sum = 0;
@@ -82,9 +82,9 @@ double LayerWork::forward_flops() const { return flops(forward); }
 double LayerWork::backward_flops() const { return flops(backward); }
 
 std::vector<LayerWork> layer_work(const Model& model, std::int64_t batch) {
-  if (batch < 1 || batch > kMaxBatch) {
-    throw InputError(
-        fmt::format("model '{}': batch is {}, expected 1 to {}", model.name, batch, kMaxBatch));
+  if (batch < 1 || batch > detail::kMaxBatch) {
+    throw InputError(fmt::format("model '{}': batch is {}, expected 1 to {}", model.name, batch,
+                                 detail::kMaxBatch));
   }
   std::vector<LayerWork> works;
   works.reserve(model.layers.size());

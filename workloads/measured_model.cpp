@@ -2,20 +2,17 @@
 #include "workloads/measured_model.hpp"
 
 #include "bench/core/error.hpp"
+#include "workloads/model_file.hpp"
 
 #include <numeric>
 
 namespace mergewise {
 namespace {
 
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
-constexpr Nanoseconds kMaxTime = 1e15;
-constexpr Bytes kMaxTotalBytes = Bytes{1} << 50;
-
 std::int64_t elements_of(const ReadyTensor& tensor, const std::string& where) {
   std::int64_t elements = 1;
   for (const std::int64_t size : tensor.shape) {
-    if (size < 0 || (size > 0 && elements > kMaxElements / size)) {
+    if (size < 0 || (size > 0 && elements > detail::kMaxElements / size)) {
       throw InputError(where + ": tensor '" + tensor.name +
                        "' has an impossible shape, expected sizes of 0 or more that make at most "
                        "2^40 elements");
@@ -38,7 +35,7 @@ UserModel measured_model(const MeasuredIteration& iteration, const std::string& 
   if (!(iteration.forward_ns > 0)) {
     throw InputError(where + ": the forward pass takes no time, expected a measured time above 0");
   }
-  if (backward > kMaxTime || iteration.forward_ns > kMaxTime) {
+  if (backward > detail::kMaxTime || iteration.forward_ns > detail::kMaxTime) {
     throw InputError(where + ": a pass takes longer than 10^15 ns, expected a training's times");
   }
   UserModel made;
@@ -55,7 +52,7 @@ UserModel measured_model(const MeasuredIteration& iteration, const std::string& 
     MERGEWISE_CHECK(tensor.ready_ns >= before, tensor.name + " is ready before its predecessor");
     const Bytes bytes = 4 * elements_of(tensor, where);
     total += bytes;
-    if (total > kMaxTotalBytes) {
+    if (total > detail::kMaxTotalBytes) {
       throw InputError(where + ": the tensors exceed 2^50 bytes, expected a smaller model");
     }
     const Nanoseconds own = tensor.ready_ns - before;

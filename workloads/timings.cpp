@@ -4,65 +4,22 @@
 #include "bench/config/node.hpp"
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
+#include "workloads/model_file.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
 namespace mergewise {
 namespace {
 
-constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;
-constexpr std::int64_t kMaxBatch = 1 << 20;
-constexpr Nanoseconds kMaxTime = 1e15;
-
-struct Unit {
-  const char* suffix;
-  double nanoseconds;
-};
-constexpr std::array<Unit, 3> kUnits{{{"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}}};
-
-struct Found {
-  Node value;
-  double unit;
-  [[nodiscard]] Nanoseconds time() const { return value.as_number(0, kMaxTime / unit) * unit; }
-};
-
-/// The one of KEY_ns, KEY_us, KEY_ms that is there.
-std::optional<Found> find_unit(const Node& node, const std::string& key) {
-  std::optional<Found> found;
-  for (const Unit& unit : kUnits) {
-    if (const auto value = node.find(key + unit.suffix)) {
-      if (found) {
-        value->fail(fmt::format("a second {0} time, expected one of {0}_ns, {0}_us, {0}_ms", key));
-      }
-      found = Found{*value, unit.nanoseconds};
-    }
-  }
-  return found;
-}
-
-Nanoseconds time_from(const Node& node, const std::string& key) {
-  const auto found = find_unit(node, key);
-  if (!found) node.fail(fmt::format("missing {0}_us (or {0}_ms, {0}_ns)", key));
-  return found->time();
-}
-
-std::string text_from(const Node& node) {
-  std::string text = node.as_string();
-  if (text.empty()) node.fail("'' is empty, expected a name");
-  return text;
-}
-
 MeasuredIteration head_from(const Node& root, const std::filesystem::path& file) {
   MeasuredIteration iteration;
-  iteration.name = text_from(root.at("name"));
-  iteration.batch = root.at("batch_size").as_integer(1, kMaxBatch);
-  iteration.forward_ns = time_from(root, "forward");
+  iteration.name = detail::name_from(root.at("name"));
+  iteration.batch = root.at("batch_size").as_integer(1, detail::kMaxBatch);
+  iteration.forward_ns = detail::time_from(root, "forward");
   iteration.source = "timings " + file.filename().string();
   for (const char* key : {"source", "device", "forward_note"}) {
     const auto text = root.find(key);
@@ -82,7 +39,7 @@ void read_layers(const Node& list, MeasuredIteration& iteration) {
   for (const Node& entry : entries) {
     entry.allow_keys({"name", "parameters", "backward_ns", "backward_us", "backward_ms"});
     const auto name = entry.find("name");
-    names.push_back(name ? text_from(*name) : fmt::format("layer_{}", names.size() + 1));
+    names.push_back(name ? detail::name_from(*name) : fmt::format("layer_{}", names.size() + 1));
     const auto [earlier, is_new] = seen.emplace(names.back(), entry.where());
     if (!is_new) {
       (name ? *name : entry)
@@ -92,8 +49,8 @@ void read_layers(const Node& list, MeasuredIteration& iteration) {
   }
   Nanoseconds ready = 0;
   for (std::size_t i = entries.size(); i-- > 0;) {
-    const std::int64_t parameters = entries[i].at("parameters").as_integer(0, kMaxElements);
-    ready += time_from(entries[i], "backward");
+    const std::int64_t parameters = entries[i].at("parameters").as_integer(0, detail::kMaxElements);
+    ready += detail::time_from(entries[i], "backward");
     iteration.tensors.push_back({names[i], names[i], {parameters}, ready});
   }
 }
@@ -113,7 +70,7 @@ void check_input_shape(const Node& root, std::int64_t batch) {
   const auto shape = root.find("input_shape");
   if (!shape) return;
   const std::vector<Node>& sizes = shape->as_list();
-  if (sizes.empty() || sizes.front().as_integer(1, kMaxBatch) != batch) {
+  if (sizes.empty() || sizes.front().as_integer(1, detail::kMaxBatch) != batch) {
     (sizes.empty() ? *shape : sizes.front())
         .fail(fmt::format("the input's first size is not batch_size, expected {}", batch));
   }
@@ -134,7 +91,7 @@ std::string layer_of(const Model& model, const TensorSpec* tensor) {
   return tensor->name;
 }
 
-void read_ready(const Node& map, double unit, const Model& model, MeasuredIteration& iteration) {
+void read_ready(const Node& map, double unit_ns, const Model& model, MeasuredIteration& iteration) {
   const auto tensors = tensors_by_name(model);
   std::set<std::string> missing;
   std::vector<std::string> names;
@@ -151,7 +108,7 @@ void read_ready(const Node& map, double unit, const Model& model, MeasuredIterat
                            model.name, names.size(),
                            near.empty() ? "" : ": did you mean '" + near + "'?"));
     }
-    const Nanoseconds ready = Found{value, unit}.time();
+    const Nanoseconds ready = detail::time_of(value, unit_ns);
     if (ready < before) {
       value.fail(
           fmt::format("'{}' is less than the time before, expected tensors in the order in "
@@ -172,9 +129,9 @@ void read_ready(const Node& map, double unit, const Model& model, MeasuredIterat
 
 /// What the pass takes after its last gradient belongs to that one.
 void add_remainder(const Node& root, MeasuredIteration& iteration) {
-  const auto whole = find_unit(root, "backward");
+  const auto whole = detail::find_timed(root, "backward");
   if (!whole) return;
-  const Nanoseconds total = whole->time();
+  const Nanoseconds total = detail::time_of(whole->value, whole->unit_ns);
   Nanoseconds& last = iteration.tensors.back().ready_ns;
   if (total < last) {
     whole->value.fail(fmt::format(
@@ -203,7 +160,7 @@ ImportedModel import_timings(const std::filesystem::path& file, const std::strin
     root.fail("is no map, expected a JSON object with layers or ready_ms");
   }
   const auto layers = root.find("layers");
-  const auto ready = find_unit(root, "ready");
+  const auto ready = detail::find_timed(root, "ready");
   if (layers.has_value() == ready.has_value()) {
     root.fail(layers ? "has both layers and ready times, expected one of them"
                      : "has neither layers nor ready_ms (or ready_us, ready_ns), expected one");
@@ -223,7 +180,7 @@ ImportedModel import_timings(const std::filesystem::path& file, const std::strin
       root.fail("does not name its model, expected the key model, or say it: --model ID");
     }
     const Model model = build_model(model_id.empty() ? named->as_string() : model_id);
-    read_ready(ready->value, ready->unit, model, iteration);
+    read_ready(ready->value, ready->unit_ns, model, iteration);
     add_remainder(root, iteration);
     imported.notes = order_notes(model, iteration);
   }

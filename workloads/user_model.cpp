@@ -4,12 +4,12 @@
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
 #include "workloads/backward_layers.hpp"
+#include "workloads/model_file.hpp"
 #include "workloads/user_model_layers.hpp"
 #include "workloads/workload.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -18,40 +18,7 @@ namespace mergewise {
 namespace {
 
 constexpr const char* kSchema = "mergewise/model/1";
-constexpr std::int64_t kMaxElements = detail::kMaxElements;
-constexpr std::int64_t kMaxBatch = 1 << 20;
 constexpr double kForwardTolerance = 1e-3;  // for times that were rounded
-constexpr Bytes kMaxTotalBytes = Bytes{1} << 50;
-constexpr Nanoseconds kMaxTime = 1e15;
-
-struct Unit {
-  const char* suffix;
-  double nanoseconds;
-};
-constexpr std::array<Unit, 3> kUnits{{{"_ns", 1}, {"_us", 1e3}, {"_ms", 1e6}}};
-
-/// The one of KEY_ns, KEY_us, KEY_ms that is there, or nothing.
-std::optional<Nanoseconds> find_time(const Node& node, const std::string& key) {
-  std::optional<Nanoseconds> time;
-  for (const Unit& unit : kUnits) {
-    if (const auto value = node.find(key + unit.suffix)) {
-      if (time) {
-        value->fail("a second " + key + " time, expected one of " + key + "_ns, " + key + "_us, " +
-                    key + "_ms");
-      }
-      time = value->as_number(0, kMaxTime / unit.nanoseconds) * unit.nanoseconds;
-    }
-  }
-  return time;
-}
-
-Nanoseconds time_from(const Node& node, const std::string& key) {
-  const auto time = find_time(node, key);
-  if (!time) {
-    node.fail("missing " + key + "_ns (or " + key + "_us, " + key + "_ms)");
-  }
-  return *time;
-}
 
 /// "layer1.conv2.weight" belongs to "layer1.conv2"; a name without a dot is its own layer.
 std::string layer_of(const std::string& tensor) {
@@ -74,7 +41,7 @@ WorkloadTensor tensor_from(const Node& node) {
   if (shape) {
     tensor.shape = detail::shape_from(*shape);
   } else {
-    const Bytes size = bytes->as_integer(0, 4 * kMaxElements);
+    const Bytes size = bytes->as_integer(0, 4 * detail::kMaxElements);
     if (size % 4 != 0) {
       bytes->fail("'" + bytes->text() +
                   "' bytes are no multiple of 4, expected whole fp32 elements");
@@ -82,19 +49,18 @@ WorkloadTensor tensor_from(const Node& node) {
     tensor.shape = {size / 4};
   }
   tensor.bytes = 4 * TensorSpec{tensor.name, tensor.shape}.elements();
-  tensor.backward_ns = time_from(node, "backward");
+  tensor.backward_ns = detail::time_from(node, "backward");
   return tensor;
 }
 
 /// Each tensor's part of the forward pass: as the file says, or if it does not, as the backward
 /// pass is divided, evenly if that takes no time.
 void divide_forward(const Node& root, const std::vector<Node>& nodes, Workload& workload) {
-  const Nanoseconds total = time_from(root, "forward");
+  const Nanoseconds total = detail::time_from(root, "forward");
   Nanoseconds forward = 0;
-  Nanoseconds backward = 0;
   std::size_t given = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (const auto time = find_time(nodes[i], "forward")) {
+    if (const auto time = detail::find_time(nodes[i], "forward")) {
       workload.tensors[i].forward_ns = *time;
       forward += *time;
       ++given;
@@ -102,7 +68,6 @@ void divide_forward(const Node& root, const std::vector<Node>& nodes, Workload& 
       nodes[i].fail("tensor '" + workload.tensors[i].name +
                     "' has no forward time, expected one of all tensors or of none");
     }
-    backward += workload.tensors[i].backward_ns;
   }
   if (given > 0) {
     if (given < nodes.size()) {
@@ -117,6 +82,7 @@ void divide_forward(const Node& root, const std::vector<Node>& nodes, Workload& 
     workload.forward_ns = forward;
     return;
   }
+  const Nanoseconds backward = workload.backward_ns();
   const auto count = static_cast<double>(workload.tensors.size());
   for (WorkloadTensor& tensor : workload.tensors) {
     tensor.forward_ns = total * (backward > 0 ? tensor.backward_ns / backward : 1 / count);
@@ -144,7 +110,7 @@ void read_head(const Node& root, const std::filesystem::path& file, Workload& wo
   }
   workload.name = detail::name_from(root.at("name"));
   if (const auto batch = root.find("batch")) {
-    workload.batch = batch->as_integer(1, kMaxBatch);
+    workload.batch = batch->as_integer(1, detail::kMaxBatch);
   }
   if (const auto times = root.find("times")) {
     workload.times = times_kind_from(*times);
@@ -164,7 +130,7 @@ void read_tensors(const std::vector<Node>& nodes, Workload& workload) {
                            "), expected unique names");
     }
     total += tensor.bytes;
-    if (total > kMaxTotalBytes) {
+    if (total > detail::kMaxTotalBytes) {
       node.fail("the tensors exceed 2^50 bytes here, expected a smaller model");
     }
     workload.tensors.push_back(std::move(tensor));

@@ -3,6 +3,7 @@
 
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
+#include "workloads/model_file.hpp"
 
 #include <fmt/format.h>
 
@@ -154,27 +155,6 @@ class LayerReader {
 };
 
 }  // namespace
-
-std::string name_from(const Node& node) {
-  std::string name = node.as_string();
-  if (name.empty()) {
-    node.fail("'' is empty, expected a name");
-  }
-  return name;
-}
-
-std::vector<std::int64_t> shape_from(const Node& node) {
-  std::vector<std::int64_t> shape;
-  std::int64_t elements = 1;
-  for (const Node& size : node.as_list()) {
-    shape.push_back(size.as_integer(0, kMaxElements));
-    if (shape.back() > 0 && elements > kMaxElements / shape.back()) {
-      size.fail("the shape has more than 2^40 elements, expected a smaller one");
-    }
-    elements *= shape.back();
-  }
-  return shape;
-}
 
 void read_layers(const Node& list, Model& model) {
   LayerReader reader(model);

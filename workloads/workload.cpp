@@ -67,6 +67,14 @@ const char* name_of(TimesKind kind) {
   return "given";
 }
 
+Nanoseconds Workload::backward_ns() const {
+  Nanoseconds sum = 0;
+  for (const WorkloadTensor& tensor : tensors) {
+    sum += tensor.backward_ns;
+  }
+  return sum;
+}
+
 Workload make_workload(const Model& model, std::int64_t batch, const Accelerator& accelerator) {
   MERGEWISE_CHECK(!model.ready_order.empty() && model.ready_order.size() == model.tensors.size(),
                   model.name + ": a workload needs all tensors in ready order");

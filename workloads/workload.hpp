@@ -87,6 +87,7 @@ struct Workload {
   /// ... and for each tensor, in ready order, the layers whose backward work ends with it ready, in
   /// backward order.
   std::vector<std::vector<std::size_t>> backward_layers;
+  [[nodiscard]] Nanoseconds backward_ns() const;  ///< of the whole backward pass
 };
 
 /// Layer times by a roofline: time = overhead + max(flops / achieved flops, bytes / achieved

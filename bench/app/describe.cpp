@@ -33,12 +33,6 @@ Bytes total_activation_bytes(const Model& model) {
       [](Bytes sum, const Layer& layer) { return sum + activation_bytes(layer); });
 }
 
-Nanoseconds backward_ns(const Workload& workload) {
-  return std::accumulate(
-      workload.tensors.begin(), workload.tensors.end(), Nanoseconds{0},
-      [](Nanoseconds sum, const WorkloadTensor& tensor) { return sum + tensor.backward_ns; });
-}
-
 // "weight" in the row of its layer, else the full name.
 std::string short_name(const std::string& tensor, const std::string& layer) {
   const bool inside = tensor.size() > layer.size() + 1 &&
@@ -125,7 +119,7 @@ std::string describe_table(const UserModel& user_model) {
                 "MACs.\n\n";
   text += model.layers.empty() ? tensor_table(workload) : layer_table(model);
   text += fmt::format("\nA batch of {}: forward {}, backward {} ({}: {}).\n", workload.batch,
-                      human_time(workload.forward_ns), human_time(backward_ns(workload)),
+                      human_time(workload.forward_ns), human_time(workload.backward_ns()),
                       name_of(workload.times), workload.times_from);
   if (!model.layers.empty()) {
     text += fmt::format("Its activations: {}.\n",
@@ -152,7 +146,7 @@ std::string describe_json(const UserModel& user_model) {
                                    {"times", name_of(workload.times)},
                                    {"times_from", workload.times_from},
                                    {"forward_ns", workload.forward_ns},
-                                   {"backward_ns", backward_ns(workload)},
+                                   {"backward_ns", workload.backward_ns()},
                                    {"total_parameters", model.total_parameters()},
                                    {"total_macs", model.total_macs()},
                                    {"total_activation_bytes", total_activation_bytes(model)},

@@ -45,11 +45,9 @@ struct Output {
 
 void print_summary(const ImportedModel& imported) {
   const Workload& workload = imported.user_model.workload;
-  Nanoseconds backward = 0;
-  for (const WorkloadTensor& tensor : workload.tensors) backward += tensor.backward_ns;
   fmt::print(stderr, "{}: {} tensors, {} parameters, batch {}, forward {}, backward {}\nfrom: {}\n",
              workload.name, workload.tensors.size(), imported.user_model.model.total_parameters(),
-             workload.batch, human_time(workload.forward_ns), human_time(backward),
+             workload.batch, human_time(workload.forward_ns), human_time(workload.backward_ns()),
              workload.times_from);
   for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
 }
