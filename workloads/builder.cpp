@@ -15,7 +15,7 @@ namespace {
 
 // Larger inputs than these are typing errors; below them no product of sizes overflows 64 bits.
 constexpr std::int64_t kMaxImageSize = 16384;
-constexpr std::int64_t kMaxSequenceLength = 1 << 20;
+constexpr std::int64_t kMaxSequenceLength = 1 << 16;
 
 std::int64_t product(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());

@@ -53,6 +53,13 @@ WorkloadTensor tensor_from(const Node& node) {
   return tensor;
 }
 
+// Each time is bounded; their sum must be too.
+void check_passes(const Node& root, const Workload& workload) {
+  if (workload.forward_ns > detail::kMaxTime || workload.backward_ns() > detail::kMaxTime) {
+    root.fail("the tensors' times add up to more than 10^15 ns a pass, expected less");
+  }
+}
+
 /// Each tensor's part of the forward pass: as the file says, or if it does not, as the backward
 /// pass is divided, evenly if that takes no time.
 void divide_forward(const Node& root, const std::vector<Node>& nodes, Workload& workload) {
@@ -161,6 +168,7 @@ UserModel load_user_model(const std::filesystem::path& file) {
   }
   read_tensors(tensors.as_list(), workload);
   divide_forward(root, tensors.as_list(), workload);
+  check_passes(root, workload);
   user_model.model = model_of(workload);
   if (const auto layers = root.find("layers")) {
     user_model.model.input_shape = detail::shape_from(root.at("input_shape"));

@@ -18,7 +18,8 @@ namespace {
 
 // Far beyond any network, and small enough that a whole batch stays below 2^63.
 constexpr std::int64_t kMaxSize = std::int64_t{1} << 31;
-constexpr std::int64_t kMaxMacs = std::int64_t{1} << 50;
+constexpr std::int64_t kMaxMacs = std::int64_t{1} << 50;         // of the model
+constexpr std::int64_t kMaxActivations = std::int64_t{1} << 36;  // of the model, in elements
 constexpr std::int64_t kFloatBytes = 4;
 
 class LayerReader {
@@ -45,8 +46,9 @@ class LayerReader {
       layer.shared = shared_tensors(*shared);
     }
     layer.output = shape_from(node.at("output"));
-    layer.inputs = node.at("inputs").as_integer(0, kMaxElements);
-    layer.activations = node.at("activations").as_integer(0, kMaxElements);
+    layer.inputs = node.at("inputs").as_integer(0, kMaxActivations);
+    layer.activations = node.at("activations").as_integer(0, kMaxActivations);
+    check_activations(node, layer);
     if (const auto products = node.find("products")) {
       read_products(*products, layer);
     }
@@ -103,11 +105,14 @@ class LayerReader {
       if (owned_.count(shared.back()) == 0) {
         node.fail("'" + node.as_string() + "' belongs to no earlier layer that could share it");
       }
+      if (std::count(shared.begin(), shared.end(), shared.back()) > 1) {
+        node.fail("'" + node.as_string() + "' is shared already, expected each tensor once");
+      }
     }
     return shared;
   }
 
-  static void read_products(const Node& list, Layer& layer) {
+  void read_products(const Node& list, Layer& layer) {
     const bool counted = layer.kind == LayerKind::kConv || layer.kind == LayerKind::kLinear;
     for (const Node& node : list.as_list()) {
       node.allow_keys({"m", "n", "k", "count", "batch_in_count"});
@@ -124,20 +129,34 @@ class LayerReader {
       if (gemm.m * gemm.n > kMaxMacs / gemm.k || gemm.m * gemm.n * gemm.k > kMaxMacs / gemm.count) {
         node.fail("the product has more than 2^50 multiply-accumulates, expected a smaller one");
       }
+      macs_ += gemm.macs();
+      if (macs_ > kMaxMacs) {
+        node.fail(
+            "the products have more than 2^50 multiply-accumulates up to here, expected fewer");
+      }
       layer.macs += counted ? gemm.macs() : 0;
       layer.gemms.push_back(gemm);
     }
   }
 
+  void check_activations(const Node& node, const Layer& layer) {
+    if (layer.activations < layer.outputs()) {
+      node.at("activations")
+          .fail(fmt::format("'{}' is less than the {} elements that the layer puts out, expected "
+                            "all that it reads and writes",
+                            node.at("activations").text(), layer.outputs()));
+    }
+    activations_ += layer.inputs + layer.activations;
+    if (activations_ > kMaxActivations) {
+      node.fail("the layers move more than 2^36 activations up to here, expected fewer");
+    }
+  }
+
   // What follows from the other fields may be told, for people, but must be true.
   void check_totals(const Node& node, const Layer& layer) const {
-    std::int64_t parameters = 0;
-    for (const std::size_t index : layer.tensors) {
-      parameters += model_.tensors[index].elements();
-    }
     const std::vector<std::pair<const char*, std::int64_t>> totals{
         {"macs", layer.macs},
-        {"parameter_bytes", kFloatBytes * parameters},
+        {"parameter_bytes", kFloatBytes * model_.parameters(layer)},
         {"activation_bytes", kFloatBytes * layer.outputs()}};
     for (const auto& [key, value] : totals) {
       const auto stated = node.find(key);
@@ -152,6 +171,8 @@ class LayerReader {
   std::map<std::string, std::size_t> index_of_;
   std::set<std::size_t> owned_;
   std::set<std::string> names_;
+  std::int64_t macs_ = 0;         // of the layers so far, of all products
+  std::int64_t activations_ = 0;  // read and moved by the layers so far
 };
 
 }  // namespace

@@ -87,6 +87,23 @@ TEST_F(UserModelLayers, AreRefusedAtTheirPlace) {
   EXPECT_THAT(refusal("m: 1, n: 5, k: 2", "m: 0, n: 5, k: 2"), HasSubstr("'0'"));
   EXPECT_THAT(refusal("m: 1, n: 5, k: 2", "m: 2000000000, n: 2000000000, k: 2"), HasSubstr("2^50"));
   EXPECT_THAT(refusal("input_shape: [2]\n", ""), HasSubstr("input_shape"));
+  EXPECT_THAT(refusal("kind: activation,", "kind: linear, shared: [fc.bias, fc.bias],"),
+              HasSubstr("shared already"));
+  EXPECT_THAT(refusal("activations: 10}", "activations: 4}"),
+              AllOf(HasSubstr("'4'"), HasSubstr("5 elements")));
+}
+
+TEST_F(UserModelLayers, AreBoundedTogether) {
+  const std::string half = "inputs: 0, activations: 34359738369}";  // 2^35 + 1
+  const std::string layer = "  - {name: more, kind: pool, output: [5], " + half + "\n";
+  EXPECT_EQ(refusal("inputs: 5, activations: 10}", half), "accepted");
+  EXPECT_THAT(refusal("inputs: 5, activations: 10}", half + "\n" + layer), HasSubstr("2^36"));
+  const std::string product = "{m: 1073741824, n: 1024, k: 512}";  // 2^49
+  EXPECT_EQ(refusal("activations: 10}", "activations: 10, products: [" + product + "]}"),
+            "accepted");
+  EXPECT_THAT(
+      refusal("activations: 10}", "activations: 10, products: [" + product + ", " + product + "]}"),
+      HasSubstr("2^50"));
 }
 
 TEST_F(UserModelLayers, MustMakeTheTotalsTheyState) {

@@ -157,6 +157,12 @@ TEST_F(UserModel, RefusesSizesThatOverflow) {
   EXPECT_THAT(refusal(many), AllOf(HasSubstr(":261:5:"), HasSubstr("2^50")));
 }
 
+TEST_F(UserModel, RefusesPassesThatLastTooLong) {
+  EXPECT_THAT(refusal("tensors: [{name: a, bytes: 4, backward_ns: 6e14},"
+                      " {name: b, bytes: 4, backward_ns: 6e14}]\n"),
+              HasSubstr("10^15 ns"));
+}
+
 TEST_F(UserModel, RefusesAnUnknownSchemaAndAMissingFile) {
   std::ofstream(file_) << "schema: mergewise/model/2\nname: a\nforward_ns: 0\ntensors: []\n";
   EXPECT_THROW(static_cast<void>(load_user_model(file_)), InputError);
