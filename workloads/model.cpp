@@ -30,6 +30,14 @@ std::int64_t TensorSpec::elements() const { return product(shape); }
 
 std::int64_t Layer::outputs() const { return product(output); }
 
+std::int64_t Model::parameters(const Layer& layer) const {
+  std::int64_t sum = 0;
+  for (const std::size_t index : layer.tensors) {
+    sum += tensors[index].elements();
+  }
+  return sum;
+}
+
 std::int64_t Model::total_parameters() const {
   std::int64_t sum = 0;
   for (const TensorSpec& tensor : tensors) {

@@ -71,6 +71,7 @@ struct Model {
   /// forward order; of one layer a linear one's bias before its weight, else the weight before the
   /// bias.
   std::vector<std::size_t> ready_order;
+  [[nodiscard]] std::int64_t parameters(const Layer& layer) const;  ///< elements it owns
   [[nodiscard]] std::int64_t total_parameters() const;
   [[nodiscard]] std::int64_t total_macs() const;
 };

@@ -48,8 +48,6 @@ std::string product_text(const Gemm& gemm) {
 }
 
 std::string layer_line(const Model& model, const Layer& layer) {
-  std::int64_t parameters = 0;
-  for (const std::size_t index : layer.tensors) parameters += model.tensors[index].elements();
   std::string text =
       fmt::format("  - {{name: {}, kind: {}", quoted(layer.name), name_of(layer.kind));
   if (!layer.tensors.empty()) text += ", tensors: " + names_of(model, layer.tensors);
@@ -65,7 +63,7 @@ std::string layer_line(const Model& model, const Layer& layer) {
   }
   if (layer.first) text += ", first: true";
   return text + fmt::format(", macs: {}, parameter_bytes: {}, activation_bytes: {}}}\n", layer.macs,
-                            4 * parameters, 4 * layer.outputs());
+                            4 * model.parameters(layer), 4 * layer.outputs());
 }
 
 }  // namespace

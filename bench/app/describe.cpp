@@ -18,11 +18,7 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 Bytes parameter_bytes(const Model& model, const Layer& layer) {
-  Bytes bytes = 0;
-  for (const std::size_t index : layer.tensors) {
-    bytes += kFloatBytes * model.tensors[index].elements();
-  }
-  return bytes;
+  return kFloatBytes * model.parameters(layer);
 }
 
 Bytes activation_bytes(const Layer& layer) { return kFloatBytes * layer.outputs(); }
