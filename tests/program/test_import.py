@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-PYTHON = "/usr/bin/python3"  # the distribution's, which python3-torchvision is for
+# The distribution's, which python3-torchvision is for.
+PYTHON = os.environ.get("MERGEWISE_TORCH_PYTHON", "/usr/bin/python3")
 RECORDED = Path(__file__).parents[1] / "golden/traces"
 
 

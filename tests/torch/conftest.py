@@ -14,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("MERGEWISE_PROGRAM", ROOT / "build/release/bin/mergewise"))
-PYTHON = "/usr/bin/python3"  # the distribution's, which python3-torchvision is for
+# The distribution's, which python3-torchvision is for.
+PYTHON = os.environ.get("MERGEWISE_TORCH_PYTHON", "/usr/bin/python3")
 
 
 class Torch:
@@ -36,7 +37,7 @@ class Torch:
         line = self.process.stdout.readline()
         if not line:
             self.errors.seek(0)
-            raise RuntimeError(f"{PYTHON}: {self.errors.read().strip().splitlines()[-1]}")
+            raise RuntimeError(f"{PYTHON}: {(self.errors.read().strip().splitlines() or ['ended'])[-1]}")
         return json.loads(line)
 
     def end(self) -> None:

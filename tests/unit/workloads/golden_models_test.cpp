@@ -208,6 +208,18 @@ TEST(BuildModel, GivesEveryTensorOneOwnerAndEveryLayerItsOwnName) {
   }
 }
 
+TEST(BuildModel, HasTheInputItWasPublishedWith) {
+  for (const std::string& id : model_ids()) {
+    const std::vector<std::int64_t> input = build_model(id).input_shape;
+    if (id.starts_with("bert")) {
+      EXPECT_EQ(input, (std::vector<std::int64_t>{128})) << id;
+    } else {
+      const std::int64_t size = id.starts_with("inception") ? 299 : 224;
+      EXPECT_EQ(input, (std::vector<std::int64_t>{3, size, size})) << id;
+    }
+  }
+}
+
 TEST(BuildModel, TakesOtherInputSizes) {
   const Model model = build_model("resnet50", {.image_size = 64});
   EXPECT_EQ(model.input_shape, (std::vector<std::int64_t>{3, 64, 64}));
