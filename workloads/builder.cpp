@@ -158,6 +158,7 @@ Value Builder::conv2d(std::string_view name, const Value& x, std::int64_t out_ch
                          .k = weight[1] * weight[2] * weight[3],
                          .count = options.groups});
   layer.macs = layer.gemms.back().macs();
+  layer.stride = std::max(window.stride[0], window.stride[1]);
   layer.first = x.is_input;
   return put_out(layer, x.elements(), y);
 }

@@ -53,6 +53,7 @@ struct Layer {
   /// complete only when their owner's is.
   std::vector<std::size_t> shared;
   std::vector<Gemm> gemms;  ///< forward products for one sample; empty for memory passes
+  std::int64_t stride = 1;  ///< of a convolution, the larger of two; model files do not keep it
   std::int64_t macs = 0;    ///< what the reference counts: conv and linear only, one sample
   std::vector<std::int64_t> output;  ///< shape of what it puts out, one sample
   std::int64_t inputs = 0;           ///< elements of activations it reads, each once, one sample

@@ -189,15 +189,8 @@ TEST(ModelledThroughput, IsWhatTheUnscaledTimesGive) {
   EXPECT_LT(modelled_throughput(published, device), plain);
 }
 
-TEST(Workload, GivesEachKindOfLayerItsOwnRates) {
-  Builder net("rates", {4, 8, 8});
-  Value x = net.conv2d("one", net.input(), 4, square(1), {.bias = false});
-  x = net.conv2d("three", x, 4, square(3, 1, 1), {.bias = false});
-  x = net.conv2d("five", x, 4, square(5, 1, 2), {.bias = false});
-  x = net.conv2d("stride", x, 4, square(3, 2, 1), {.bias = false});
-  net.batch_norm("norm", x);
-  const Model model = net.build();
-
+/// A device on which a flop takes 1 ns, 2 ns in a convolution, half a one in a square convolution.
+Accelerator device_with_rates() {
   Accelerator device = simple_device();
   device.layer_overhead_ns = 0;
   device.flops_fraction = 1;
@@ -206,20 +199,45 @@ TEST(Workload, GivesEachKindOfLayerItsOwnRates) {
   device.achieved["conv"] = {0.5, 1};
   device.achieved["conv_square"] = {2, 1};
   device.achieved["norm"] = {1, 0.5};
-  const Workload workload = make_workload(model, 1, device);
-  const auto forward = [&](std::size_t layer) {
-    for (const WorkloadTensor& tensor : workload.tensors) {
-      if (tensor.layer == model.layers[layer].name && tensor.forward_ns > 0) {
-        return tensor.forward_ns;
-      }
-    }
-    return 0.0;
-  };
-  EXPECT_DOUBLE_EQ(forward(0), 2 * workload.layers[0].forward_flops());
-  EXPECT_DOUBLE_EQ(forward(1), workload.layers[1].forward_flops() / 2);
-  EXPECT_DOUBLE_EQ(forward(2), workload.layers[2].forward_flops() / 2);
-  EXPECT_DOUBLE_EQ(forward(3), 2 * workload.layers[3].forward_flops()) << "not of stride 1";
-  EXPECT_DOUBLE_EQ(forward(4), static_cast<double>(workload.layers[4].forward_bytes) / 500);
+  return device;
+}
+
+Nanoseconds forward_of(const Workload& workload, const std::string& layer) {
+  Nanoseconds sum = 0;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    sum += tensor.layer == layer ? tensor.forward_ns : 0;
+  }
+  return sum;
+}
+
+TEST(Workload, GivesEachKindOfLayerItsOwnRates) {
+  Builder net("rates", {4, 8, 8});
+  Value x = net.conv2d("one", net.input(), 4, square(1), {.bias = false});
+  x = net.conv2d("three", x, 4, square(3, 1, 1), {.bias = false});
+  x = net.conv2d("five", x, 4, square(5, 1, 2), {.bias = false});
+  x = net.conv2d("stride", x, 4, square(3, 2, 1), {.bias = false});
+  net.batch_norm("norm", x);
+  const Workload workload = make_workload(net.build(), 1, device_with_rates());
+  const std::vector<LayerWork>& layers = workload.layers;
+  EXPECT_DOUBLE_EQ(forward_of(workload, "one"), 2 * layers[0].forward_flops());
+  EXPECT_DOUBLE_EQ(forward_of(workload, "three"), layers[1].forward_flops() / 2);
+  EXPECT_DOUBLE_EQ(forward_of(workload, "five"), layers[2].forward_flops() / 2);
+  EXPECT_DOUBLE_EQ(forward_of(workload, "stride"), 2 * layers[3].forward_flops());
+  EXPECT_DOUBLE_EQ(forward_of(workload, "norm"),
+                   static_cast<double>(layers[4].forward_bytes) / 500);
+}
+
+TEST(Workload, TellsASquareConvolutionByItsStrideWhateverTheImage) {
+  Builder net("strides", {4, 5, 5});
+  // Inception-v3's auxiliary head: 25 times fewer pixels after it, though it moves by one.
+  Value x = net.conv2d("unpadded", net.input(), 4, square(5), {.bias = false});
+  x = net.conv2d("strided", x, 4, square(3, 2, 1), {.bias = false});  // of a single pixel
+  net.conv2d("one_way", x, 4, {{3, 3}, {1, 2}, {1, 1}}, {.bias = false});
+  const Workload workload = make_workload(net.build(), 1, device_with_rates());
+  const std::vector<LayerWork>& layers = workload.layers;
+  EXPECT_DOUBLE_EQ(forward_of(workload, "unpadded"), layers[0].forward_flops() / 2);
+  EXPECT_DOUBLE_EQ(forward_of(workload, "strided"), 2 * layers[1].forward_flops());
+  EXPECT_DOUBLE_EQ(forward_of(workload, "one_way"), 2 * layers[2].forward_flops());
 }
 
 TEST(Workload, RefusesAnImpossibleBatch) {
