@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // When gradients become ready: the roofline against backward passes that were measured. The traces
 // are of other machines (one CPU thread, a K80), so only the shape R_i / R_L is compared.
-#include "workloads/workload.hpp"
+#include "workloads/timings.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace mergewise {
 namespace {
-
-using nlohmann::json;
 
 const std::filesystem::path kShipped = MERGEWISE_SOURCE_DIR "/configs/accelerators";
 const std::filesystem::path kReference = MERGEWISE_SOURCE_DIR "/../shared/reference";
@@ -56,19 +54,6 @@ ReadyTimes ready_times(const Workload& workload) {
   return times;
 }
 
-/// A trace with `ready_ms`: when each tensor's gradient was complete.
-ReadyTimes tensor_trace(const json& trace) {
-  ReadyTimes times = trace.at("ready_ms").get<ReadyTimes>();
-  double last = 0;
-  for (const auto& [name, time] : times) {
-    last = std::max(last, time);
-  }
-  for (auto& [name, time] : times) {
-    time /= last;
-  }
-  return times;
-}
-
 /// The weights of a model's convolutions and linear layers, in forward order.
 std::vector<TensorSpec> weights(const Model& model) {
   std::vector<TensorSpec> specs;
@@ -80,27 +65,21 @@ std::vector<TensorSpec> weights(const Model& model) {
   return specs;
 }
 
-/// A trace with `layers`, in forward order, each with its own backward time: keyed by the weights
-/// of `model`, the network that was traced. Sizes are checked: a trace's may count a bias and
-/// normalisation beside the weight, each filled up to a multiple of 64.
-ReadyTimes layer_trace(const json& trace, const Model& model) {
-  const json& layers = trace.at("layers");
+/// Names a trace's entries, a layer each, after the weights of `model`, the network that was
+/// traced. Sizes are checked: a trace's may count a bias and normalisation beside the weight, each
+/// filled up to a multiple of 64.
+Workload named_after(const Model& model, Workload trace) {
   const std::vector<TensorSpec> specs = weights(model);
-  EXPECT_EQ(layers.size(), specs.size());
-  ReadyTimes times;
-  double ready = 0;
-  for (std::size_t index = std::min(layers.size(), specs.size()); index-- > 0;) {
-    const std::int64_t size = layers[index].at("parameters");
-    const std::int64_t channels = (specs[index].shape.front() + 63) / 64 * 64;
-    EXPECT_GE(size, specs[index].elements()) << specs[index].name;
-    EXPECT_LE(size, specs[index].elements() + 3 * channels) << specs[index].name;
-    ready += layers[index].at("backward_us").get<double>();
-    times[specs[index].name] = ready;
+  EXPECT_EQ(trace.tensors.size(), specs.size());
+  for (std::size_t ready = 0; ready < std::min(trace.tensors.size(), specs.size()); ++ready) {
+    WorkloadTensor& tensor = trace.tensors[ready];
+    const TensorSpec& spec = specs[specs.size() - 1 - ready];
+    const std::int64_t channels = (spec.shape.front() + 63) / 64 * 64;
+    EXPECT_GE(tensor.shape.front(), spec.elements()) << spec.name;
+    EXPECT_LE(tensor.shape.front(), spec.elements() + 3 * channels) << spec.name;
+    tensor.name = spec.name;
   }
-  for (auto& [name, time] : times) {
-    time /= ready;
-  }
-  return times;
+  return trace;
 }
 
 /// torchvision's GoogLeNet as Caffe has it, and as it was traced: 5x5 convolutions where
@@ -138,67 +117,50 @@ Model caffe_googlenet(Model model) {
   return model;
 }
 
-bool is_layer_trace(const json& file) {
-  return file.contains("layers") && !file.at("layers").empty() &&
-         file.at("layers").front().contains("backward_us");
+std::optional<Workload> trace(const char* file) {
+  const std::filesystem::path path = kReference / file;
+  return std::filesystem::exists(path) ? std::optional(import_timings(path).user_model.workload)
+                                       : std::nullopt;
 }
 
-std::vector<std::filesystem::path> trace_files() {
-  std::vector<std::filesystem::path> files;
-  for (const char* folder : {"models", "traces"}) {
-    std::error_code error;
-    for (const auto& file : std::filesystem::directory_iterator(kReference / folder, error)) {
-      if (file.path().extension() == ".json") {
-        files.push_back(file.path());
-      }
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-/// What must hold for the V100, of the networks as they were traced.
-const std::map<std::string, double> kLimits{{"trace_resnet50_cpu", 0.1}, {"googlenet_k80", 0.1}};
-
-void compare(const std::string& name, const Model& model, std::int64_t batch,
-             const ReadyTimes& measured, const char* note, bool held) {
-  for (const char* id : {"v100", "a100", "h100"}) {
-    const Workload workload = make_workload(model, batch, load_accelerator(id, kShipped));
-    const Deviation deviation = largest_deviation(measured, ready_times(workload));
-    fmt::print("{:<19} {:<5} batch {:>3}  largest deviation of R_i/R_L {:>6.3f} at {}{}\n", name,
-               id, batch, deviation.value, deviation.where, note);
-    const auto limit = kLimits.find(name);
-    if (held && id == std::string("v100") && limit != kLimits.end()) {
-      EXPECT_LE(std::abs(deviation.value), limit->second) << name << " at " << deviation.where;
+/// Prints the deviation of each device's roofline, and holds it to `limit` where there is one.
+void compare(const Workload& measured, const Model& model, const std::string& note,
+             std::optional<double> limit) {
+  for (const std::string& id : accelerator_ids(kShipped)) {
+    const Workload modelled = make_workload(model, measured.batch, load_accelerator(id, kShipped));
+    const Deviation deviation = largest_deviation(ready_times(measured), ready_times(modelled));
+    const std::string line =
+        fmt::format("{:<19} {:<5} batch {:>3}  largest deviation of R_i/R_L {:>6.3f} at {}{}",
+                    measured.name, id, measured.batch, deviation.value, deviation.where, note);
+    fmt::print("{}\n", line);
+    if (limit) {
+      EXPECT_LE(std::abs(deviation.value), *limit) << line;
     }
   }
 }
 
-TEST(ReadyTimes, FollowMeasuredBackwardPasses) {
-  int compared = 0;
-  for (const std::filesystem::path& path : trace_files()) {
-    std::ifstream stream(path);
-    const json trace = json::parse(stream);
-    const std::string name = path.stem().string();
-    if (trace.contains("ready_ms")) {
-      const Model model = build_model(trace.at("model"));
-      compare(name, model, trace.at("batch_size"), tensor_trace(trace), "", true);
-    } else if (is_layer_trace(trace)) {
-      const Model ours = build_model(name.substr(0, name.find('_')));
-      const Model traced = ours.name == "googlenet" ? caffe_googlenet(ours) : ours;
-      const ReadyTimes measured = layer_trace(trace, traced);
-      compare(name, traced, trace.at("batch_size"), measured, " (as traced)", true);
-      if (traced.tensors.size() != ours.tensors.size()) {
-        compare(name, ours, trace.at("batch_size"), measured, " (as built here)", false);
-      }
-    } else {
-      continue;  // a model, not a trace
-    }
-    ++compared;
+constexpr double kLimit = 0.1;
+
+TEST(ReadyTimes, FollowAResNet50OnACpu) {
+  constexpr const char* kFile = "models/trace_resnet50_cpu.json";
+  const std::optional<Workload> measured = trace(kFile);
+  if (!measured) {
+    GTEST_SKIP() << "no measured backward pass to compare with: " << (kReference / kFile).string();
   }
-  if (compared == 0) {
-    GTEST_SKIP() << "no traces below " << kReference.string();
+  compare(*measured, build_model("resnet50"), "", kLimit);
+}
+
+TEST(ReadyTimes, FollowAGoogLeNetOnAK80) {
+  constexpr const char* kFile = "traces/googlenet_k80.json";
+  const std::optional<Workload> measured = trace(kFile);
+  if (!measured) {
+    GTEST_SKIP() << "no measured backward pass to compare with: " << (kReference / kFile).string();
   }
+  const Model ours = build_model("googlenet");
+  const Model traced = caffe_googlenet(ours);
+  const Workload named = named_after(traced, *measured);
+  compare(named, traced, " (as traced)", kLimit);
+  compare(named, ours, " (as built here)", std::nullopt);  // another network: told, not held
 }
 
 }  // namespace
