@@ -58,8 +58,8 @@ LayerTimes roofline(const Model& model, const std::vector<LayerWork>& works,
 }
 
 Nanoseconds compute_time(const PublishedThroughput& published, const Model& model,
-                         std::int64_t batch, const Accelerator& accelerator) {
-  const LayerTimes times = roofline(model, layer_work(model, batch), accelerator);
+                         const Accelerator& accelerator) {
+  const LayerTimes times = roofline(model, layer_work(model, published.batch), accelerator);
   Nanoseconds sum = 0;
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
     if (published.without.empty() || !model.layers[layer].name.starts_with(published.without)) {
@@ -79,8 +79,7 @@ Nanoseconds update_time(const PublishedThroughput& published, const Model& model
 double modelled_throughput(const PublishedThroughput& published, const Accelerator& accelerator) {
   const Model model = build_model(published.model, published.arguments);
   return 1e9 * static_cast<double>(published.batch) /
-         (compute_time(published, model, published.batch, accelerator) +
-          update_time(published, model, accelerator));
+         (compute_time(published, model, accelerator) + update_time(published, model, accelerator));
 }
 
 }  // namespace mergewise

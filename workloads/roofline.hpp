@@ -23,9 +23,10 @@ struct LayerTimes {
 [[nodiscard]] LayerTimes roofline(const Model& model, const std::vector<LayerWork>& works,
                                   const Accelerator& accelerator);
 
-/// Forward and backward, unscaled, of the layers that took part in a published training of `model`.
+/// Forward and backward, unscaled, of the layers that took part in a published training of `model`,
+/// at its batch.
 [[nodiscard]] Nanoseconds compute_time(const PublishedThroughput& published, const Model& model,
-                                       std::int64_t batch, const Accelerator& accelerator);
+                                       const Accelerator& accelerator);
 /// What its optimizer's update took, once an iteration: memory passes at the default bandwidth.
 [[nodiscard]] Nanoseconds update_time(const PublishedThroughput& published, const Model& model,
                                       const Accelerator& accelerator);

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 namespace mergewise {
@@ -19,38 +19,50 @@ struct Scale {
   std::string note;
 };
 
-/// What the roofline must be multiplied by for the published training to take its published time.
-/// That training's input may have another size than `model`: then the same factor holds for both.
+/// What a published training was that a workload scaled to it is not, for a reader of results.
+std::string scale_note(const PublishedThroughput& published, const Model& reference,
+                       const Model& model, std::int64_t batch) {
+  std::string note = fmt::format(", scaled to {} samples/s", published.samples_per_s);
+  if (!published.without.empty()) {
+    note += " without " + published.without;
+  }
+  if (reference.input_shape != model.input_shape) {
+    note += fmt::format(" at batch {} and inputs of {}", published.batch,
+                        fmt::join(reference.input_shape, " x "));
+  } else if (published.batch != batch) {
+    note += fmt::format(" at batch {}", published.batch);
+  }
+  return note;
+}
+
+/// What the roofline must be multiplied by for the published training to take its published time,
+/// with its own input and batch: an overhead is the same for any batch, so the factor is, too.
 Scale scale_to_published(const Model& model, std::int64_t batch, const Accelerator& accelerator) {
   const PublishedThroughput* published = nullptr;
-  std::optional<Model> reference;
+  Model reference;
+  std::pair<bool, double> distance;  // another input?, ratio of the batches
   for (const PublishedThroughput& candidate : accelerator.throughput) {
     if (candidate.model != model.name) {
       continue;
     }
     Model built = build_model(candidate.model, candidate.arguments);
-    const bool same_input = built.input_shape == model.input_shape;
-    if (published == nullptr || same_input) {
+    const auto [less, more] = std::minmax(candidate.batch, batch);
+    const std::pair own(built.input_shape != model.input_shape,
+                        static_cast<double>(more) / static_cast<double>(less));
+    if (published == nullptr || own < distance) {
       published = &candidate;
       reference = std::move(built);
-    }
-    if (same_input) {
-      break;
+      distance = own;
     }
   }
   if (published == nullptr) {
     return {1, ", not scaled"};
   }
-  const Nanoseconds update = update_time(*published, *reference, accelerator);
-  const Nanoseconds measured_sample =
-      1e9 / published->samples_per_s - update / static_cast<double>(published->batch);
-  std::string note = fmt::format(", scaled to {} samples/s", published->samples_per_s);
-  if (reference->input_shape != model.input_shape) {
-    note += fmt::format(" at inputs of {}", fmt::join(reference->input_shape, " x "));
-  }
-  return {static_cast<double>(batch) * measured_sample /
-              compute_time(*published, *reference, batch, accelerator),
-          std::move(note)};
+  const Nanoseconds iteration =
+      1e9 * static_cast<double>(published->batch) / published->samples_per_s;
+  return {(iteration - update_time(*published, reference, accelerator)) /
+              compute_time(*published, reference, accelerator),
+          scale_note(*published, reference, model, batch)};
 }
 
 }  // namespace

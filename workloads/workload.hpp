@@ -2,14 +2,14 @@
 // A workload: a network with a batch size and layer times, ready to be planned and replayed.
 #pragma once
 
-#include "bench/config/node.hpp"
 #include "bench/core/units.hpp"
 #include "workloads/layer_work.hpp"
 #include "workloads/model.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,7 +46,7 @@ struct Accelerator {
   double flops_fraction = 0;      ///< achieved part of the peak for products, 0..1 ...
   double bandwidth_fraction = 0;  ///< ... and of the memory bandwidth, where `achieved` has none
   Nanoseconds layer_overhead_ns = 0;  ///< added to each pass of a layer: its kernels' launches
-  std::vector<PublishedThroughput> throughput;          ///< layer times are scaled to meet it
+  std::vector<PublishedThroughput> throughput;          ///< layer times are scaled to meet one
   std::map<std::string, AchievedFractions> achieved{};  ///< by achieved_kind_names()
 };
 /// Loads `id` from the accelerator folder, or a path ending in .yaml. Throws InputError with file,
@@ -78,7 +78,7 @@ struct Workload {
   std::int64_t batch = 1;
   TimesKind times = TimesKind::kGiven;
   std::string
-      times_from;  ///< "roofline v100 (fp32), scaled to 253 samples/s", "file ...": for reports
+      times_from;  ///< "roofline v100 (fp32), scaled to 253.1 samples/s", "file ...": for reports
   Nanoseconds forward_ns = 0;           ///< F, of the whole forward pass
   std::vector<WorkloadTensor> tensors;  ///< in ready order, at least one
   /// Real work, where a network's shapes are known (empty for a user's list of times): all layers,
@@ -91,10 +91,12 @@ struct Workload {
 };
 
 /// Layer times by a roofline: time = overhead + max(flops / achieved flops, bytes / achieved
-/// bandwidth), each as its kind of layer achieves, scaled as a whole to the accelerator's published
-/// throughput for this model where there is one (of several the first with this model's input, else
-/// the first): forward + backward + update = batch / throughput, for the input that was published
-/// with; the same factor for other inputs. A layer's backward time belongs to its first ready
+/// bandwidth), each as its kind of layer achieves, all multiplied by one factor where a training of
+/// this model was published on the accelerator: the one that makes forward + backward + update =
+/// batch / throughput for that training's own input, batch and layers (its `without` took no part).
+/// Another input or batch, and the layers left out, get the same factor, and times_from says what
+/// differs. Of several trainings the one with this model's input counts, then the one of the
+/// nearest batch (by ratio), then the first. A layer's backward time belongs to its first ready
 /// tensor, its other tensors have 0; a layer without tensors adds to the next tensor that becomes
 /// ready, or to the last where none follows. The tensors' forward_ns add up to forward_ns. Throws
 /// InputError for a batch below 1 or above 2^20.

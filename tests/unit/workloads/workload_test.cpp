@@ -16,6 +16,7 @@ namespace mergewise {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 /// A device on which a pass takes 1 ns plus 1 ns a flop; memory costs nothing.
@@ -120,43 +121,74 @@ TEST_P(WorkloadOfModel, AddsUpToTheWholePass) {
 INSTANTIATE_TEST_SUITE_P(Models, WorkloadOfModel, testing::ValuesIn(model_ids()),
                          [](const auto& model) { return model.param; });
 
-TEST(Workload, MeetsThePublishedThroughputAtAnyBatch) {
+Nanoseconds pass_sum(const Workload& workload) {
+  return workload.forward_ns + backward_sum(workload);
+}
+
+TEST(Workload, IsScaledAtThePublishedBatchWhateverItsOwn) {
   Accelerator device = simple_device();
-  device.throughput.push_back({"resnet50", 250, {}});
-  for (const std::int64_t batch : {1, 64}) {
-    const Workload workload = make_workload(build_model("resnet50"), batch, device);
-    EXPECT_NEAR((workload.forward_ns + backward_sum(workload)) / (4e6 * static_cast<double>(batch)),
-                1, 1e-12);
-    EXPECT_EQ(workload.times_from, "roofline simple (fp32), scaled to 250 samples/s");
-  }
+  device.layer_overhead_ns = 1e9;  // of a pass, not of a sample: small batches take longer for each
+  const Model model = build_model("resnet50");
+  const auto total = [&](std::int64_t batch) {
+    return pass_sum(make_workload(model, batch, device));
+  };
+  const double plain_ratio = total(1) / total(64);
+  EXPECT_GT(plain_ratio, 2.0 / 64);
+  device.throughput.push_back({"resnet50", 250, {}, 64});
+  EXPECT_NEAR(total(64) / (64e9 / 250), 1, 1e-12);
+  EXPECT_NEAR(total(1) / total(64) / plain_ratio, 1, 1e-9);
+  EXPECT_EQ(make_workload(model, 64, device).times_from,
+            "roofline simple (fp32), scaled to 250 samples/s");
+  EXPECT_EQ(make_workload(model, 1, device).times_from,
+            "roofline simple (fp32), scaled to 250 samples/s at batch 64");
 }
 
 TEST(Workload, ScalesOtherInputsByTheSameFactor) {
   Accelerator device = simple_device();
   const auto total = [&](std::int64_t length) {
-    const Workload workload =
-        make_workload(build_model("bert_base", {.sequence_length = length}), 8, device);
-    return workload.forward_ns + backward_sum(workload);
+    return pass_sum(
+        make_workload(build_model("bert_base", {.sequence_length = length}), 8, device));
   };
   const double plain_ratio = total(128) / total(64);
-  device.throughput.push_back({"bert_base", 200, {.sequence_length = 64}});
+  device.throughput.push_back({"bert_base", 200, {.sequence_length = 64}, 8});
   EXPECT_NEAR(total(64) / (1e9 * 8 / 200), 1, 1e-12);
   EXPECT_NEAR(total(128) / total(64), plain_ratio, 1e-9);
   EXPECT_THAT(make_workload(build_model("bert_base"), 8, device).times_from,
-              HasSubstr("200 samples/s at inputs of 64"));
+              HasSubstr("200 samples/s at batch 8 and inputs of 64"));
 }
 
-TEST(Workload, ScalesToTheTrainingWithItsInputWhereThereIsOne) {
+TEST(Workload, ScalesToTheSameInputThenTheNearestBatchThenTheFirst) {
   Accelerator device = simple_device();
-  device.throughput.push_back({"bert_base", 200, {.sequence_length = 64}});
-  device.throughput.push_back({"bert_base", 90, {.sequence_length = 128}});
-  const auto times_from = [&](std::int64_t length) {
-    return make_workload(build_model("bert_base", {.sequence_length = length}), 8, device)
+  device.throughput.push_back({"bert_base", 200, {.sequence_length = 64}, 32});
+  device.throughput.push_back({"bert_base", 90, {.sequence_length = 128}, 32});
+  device.throughput.push_back({"bert_base", 80, {.sequence_length = 128}, 4});
+  device.throughput.push_back({"bert_base", 85, {.sequence_length = 128}, 16});
+  const auto times_from = [&](std::int64_t length, std::int64_t batch) {
+    return make_workload(build_model("bert_base", {.sequence_length = length}), batch, device)
         .times_from;
   };
-  EXPECT_THAT(times_from(64), HasSubstr("scaled to 200 samples/s"));
-  EXPECT_THAT(times_from(128), HasSubstr("scaled to 90 samples/s"));
-  EXPECT_THAT(times_from(32), HasSubstr("scaled to 200 samples/s at inputs of 64"));
+  EXPECT_THAT(times_from(64, 4), HasSubstr("scaled to 200 samples/s at batch 32"));
+  EXPECT_THAT(times_from(128, 32), EndsWith("scaled to 90 samples/s"));
+  EXPECT_THAT(times_from(128, 1000), HasSubstr("scaled to 90 samples/s"));
+  EXPECT_THAT(times_from(128, 5), HasSubstr("scaled to 80 samples/s"));
+  EXPECT_THAT(times_from(128, 9), HasSubstr("scaled to 85 samples/s")) << "by ratio";
+  EXPECT_THAT(times_from(128, 8), HasSubstr("scaled to 80 samples/s")) << "as near: the first";
+  EXPECT_THAT(times_from(256, 30), HasSubstr("200 samples/s at batch 32 and inputs of 64"));
+}
+
+TEST(Workload, SaysWhichLayersTookNoPartInThePublishedTraining) {
+  Accelerator device = simple_device();
+  const Model model = build_model("bert_base");
+  const Nanoseconds plain = pass_sum(make_workload(model, 32, device));
+  PublishedThroughput published{"bert_base", 90, {}};
+  published.without = "cls.";
+  const double modelled = modelled_throughput(published, device);
+  device.throughput.push_back(published);
+  const Workload workload = make_workload(model, 32, device);
+  EXPECT_EQ(workload.times_from, "roofline simple (fp32), scaled to 90 samples/s without cls.");
+  EXPECT_NEAR(pass_sum(workload) / plain / (modelled / 90), 1, 1e-12);
+  EXPECT_THAT(make_workload(model, 8, device).times_from,
+              EndsWith("scaled to 90 samples/s without cls. at batch 32"));
 }
 
 TEST(Workload, LeavesTheUpdateOutOfThePublishedTime) {
