@@ -69,7 +69,7 @@ bool takes_part(const Model& model, const std::string& prefix) {
 
 PublishedThroughput published_from(const Node& node, const Accelerator& accelerator) {
   node.allow_keys({"model", "samples_per_s", "batch", "image_size", "sequence_length", "without",
-                   "update_passes", "source"});
+                   "compare_only", "update_passes", "source"});
   PublishedThroughput published;
   published.model = one_of(node.at("model"), "model", model_ids());
   published.samples_per_s = node.at("samples_per_s").as_number(1e-6, kMaxRate);
@@ -84,6 +84,9 @@ PublishedThroughput published_from(const Node& node, const Accelerator& accelera
   }
   if (const auto passes = node.find("update_passes")) {
     published.update_passes = passes->as_number(0, kMaxUpdatePasses);
+  }
+  if (const auto compare_only = node.find("compare_only")) {
+    published.compare_only = compare_only->as_bool();
   }
   if (const auto source = node.find("source")) {
     published.source = source->as_string();

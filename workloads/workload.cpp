@@ -42,7 +42,7 @@ Scale scale_to_published(const Model& model, std::int64_t batch, const Accelerat
   Model reference;
   std::pair<bool, double> distance;  // another input?, ratio of the batches
   for (const PublishedThroughput& candidate : accelerator.throughput) {
-    if (candidate.model != model.name) {
+    if (candidate.model != model.name || candidate.compare_only) {
       continue;
     }
     Model built = build_model(candidate.model, candidate.arguments);

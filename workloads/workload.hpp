@@ -21,9 +21,10 @@ struct PublishedThroughput {
   double samples_per_s = 0;  ///< whole iterations: forward, backward and the optimizer's update
   ModelArguments arguments;  ///< the input it had, where that is not the model's default
   std::int64_t batch = 32;
-  std::string without{};     ///< layers whose names begin so took no part; "" where all did
-  double update_passes = 0;  ///< how often the update moved an array of the parameters' size
-  std::string source{};      ///< where, with which software, when
+  std::string without{};      ///< layers whose names begin so took no part; "" where all did
+  bool compare_only = false;  ///< of a kindred device: no layer times are scaled to it
+  double update_passes = 0;   ///< how often the update moved an array of the parameters' size
+  std::string source{};       ///< where, with which software, when
 };
 
 /// What a kind of layer achieves of the device's peaks. Above 1 only where a library computes the

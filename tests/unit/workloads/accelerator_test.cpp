@@ -84,6 +84,16 @@ TEST(Accelerator, GivesTheV100ItsPublishedResnet50) {
   EXPECT_EQ(workload.times_from, "roofline v100 (fp32), scaled to 253.1 samples/s");
 }
 
+TEST(Accelerator, IsNotScaledToTrainingsOfAnotherCard) {
+  const Accelerator device = load_accelerator("a100", kShipped);
+  for (const PublishedThroughput& published : device.throughput) {
+    const bool other_card = published.source.find("PCIe") != std::string::npos;
+    EXPECT_EQ(published.compare_only, other_card) << published.source;
+  }
+  EXPECT_THAT(make_workload(build_model("inception_v3"), 224, device).times_from,
+              HasSubstr("not scaled"));
+}
+
 TEST_F(AcceleratorFile, LoadsByIdAndByPath) {
   std::ofstream(folder_ / "mine.yaml") << kComplete;
   EXPECT_EQ(load_accelerator("mine", folder_).throughput.size(), 2U);
@@ -108,13 +118,17 @@ TEST_F(AcceleratorFile, ReadsWhatAPublishedTrainingWas) {
   const PublishedThroughput plain = load_accelerator("mine", folder_).throughput.at(0);
   EXPECT_EQ(plain.batch, 32);
   EXPECT_EQ(plain.update_passes, 0);
-  EXPECT_EQ(refusal("samples_per_s: 20",
-                    "samples_per_s: 20, batch: 8, without: cls., update_passes: 2, source: text"),
-            "accepted");
+  EXPECT_FALSE(plain.compare_only);
+  EXPECT_EQ(
+      refusal("samples_per_s: 20",
+              "samples_per_s: 20, batch: 8, without: cls., compare_only: true, update_passes: 2, "
+              "source: text"),
+      "accepted");
   const PublishedThroughput full = load_accelerator("mine", folder_).throughput.at(1);
   EXPECT_EQ(full.batch, 8);
   EXPECT_EQ(full.without, "cls.");
   EXPECT_EQ(full.update_passes, 2);
+  EXPECT_TRUE(full.compare_only);
   EXPECT_EQ(full.source, "text");
 }
 
@@ -156,6 +170,8 @@ TEST_F(AcceleratorFile, RefusesWhatIsMissingOrOutOfRange) {
   EXPECT_THAT(refusal("flops_fraction: 0.5", "flops_fraction: 1.5"), HasSubstr("mine.yaml:5:17:"));
   EXPECT_THAT(refusal("fraction: 1\n", "fraction: fast\n"), HasSubstr("'fast'"));
   EXPECT_THAT(refusal("samples_per_s: 10", "samples_per_s: 0"), HasSubstr("mine.yaml:9:"));
+  EXPECT_THAT(refusal("samples_per_s: 10", "samples_per_s: 10, compare_only: maybe"),
+              HasSubstr("mine.yaml:9:"));
   EXPECT_THAT(refusal("sequence_length: 64", "image_size: 64"), HasSubstr("no image_size"));
   EXPECT_THAT(refusal("sequence_length: 64", "sequence_length: 5000"), HasSubstr("5000"));
 }

@@ -191,6 +191,18 @@ TEST(Workload, SaysWhichLayersTookNoPartInThePublishedTraining) {
               EndsWith("scaled to 90 samples/s without cls. at batch 32"));
 }
 
+TEST(Workload, IsNotScaledToWhatIsOnlyCompared) {
+  Accelerator device = simple_device();
+  PublishedThroughput published{"resnet50", 250, {}};
+  published.compare_only = true;
+  device.throughput.push_back(published);
+  const Model model = build_model("resnet50");
+  EXPECT_THAT(make_workload(model, 32, device).times_from, EndsWith("not scaled"));
+  device.throughput.push_back({"resnet50", 100, {}, 1});
+  EXPECT_THAT(make_workload(model, 32, device).times_from,
+              EndsWith("scaled to 100 samples/s at batch 1"));
+}
+
 TEST(Workload, LeavesTheUpdateOutOfThePublishedTime) {
   Accelerator device = simple_device();
   device.memory_bytes_per_s = 1e9;
