@@ -2,9 +2,9 @@
 #include "bench/app/launches.hpp"
 
 #include "bench/app/table.hpp"
+#include "bench/core/median.hpp"
 #include "bench/core/units.hpp"
 #include "bench/result/result.hpp"
-#include "bench/stats/summary.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

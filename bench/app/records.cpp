@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/records.hpp"
 
+#include "bench/core/median.hpp"
 #include "bench/stats/summary.hpp"
 
 #include <fmt/format.h>

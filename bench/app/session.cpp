@@ -4,6 +4,7 @@
 #include "bench/app/records.hpp"
 #include "bench/app/stop_signals.hpp"
 #include "bench/core/error.hpp"
+#include "bench/core/median.hpp"
 #include "bench/device/host/host_device.hpp"
 #include "bench/replay/calibrate.hpp"
 #include "bench/result/environment.hpp"

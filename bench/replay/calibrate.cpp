@@ -2,6 +2,7 @@
 #include "bench/replay/calibrate.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/core/median.hpp"
 #include "bench/replay/exchange.hpp"
 #include "bench/stats/summary.hpp"
 

@@ -2,10 +2,10 @@
 #include "bench/replay/contest.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/core/median.hpp"
 #include "bench/replay/exchange.hpp"
 #include "bench/replay/spans.hpp"
 #include "bench/stats/random.hpp"
-#include "bench/stats/summary.hpp"
 
 #include <fmt/format.h>
 

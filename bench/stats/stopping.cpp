@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/stats/stopping.hpp"
 
+#include "bench/core/median.hpp"
+
 #include <cmath>
 
 namespace mergewise {

@@ -45,8 +45,6 @@ double quantile(std::span<const double> samples, double q) {
   return quantile_of_sorted(sorted_copy(samples), q);
 }
 
-double median(std::span<const double> samples) { return quantile(samples, 0.5); }
-
 double mean(std::span<const double> samples) {
   MERGEWISE_CHECK(!samples.empty(), "a mean needs samples");
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());

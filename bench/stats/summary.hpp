@@ -12,7 +12,6 @@ namespace mergewise {
 /// Linear interpolation between order statistics (R's type 7). q in [0, 1]. Throws std::logic_error
 /// when empty.
 [[nodiscard]] double quantile(std::span<const double> samples, double q);
-[[nodiscard]] double median(std::span<const double> samples);
 [[nodiscard]] double mean(std::span<const double> samples);
 
 struct Interval {

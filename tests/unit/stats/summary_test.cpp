@@ -48,11 +48,6 @@ TEST(Quantile, NeedsSamplesAndARankWithinBounds) {
   EXPECT_THROW((void)quantile(std::vector<double>{1}, 1.1), std::logic_error);
 }
 
-TEST(Median, AveragesTheMiddleTwo) {
-  EXPECT_EQ(median(std::vector<double>{4, 1, 3, 2}), 2.5);
-  EXPECT_EQ(median(std::vector<double>{5, 1, 3}), 3);
-}
-
 TEST(SplitMix64, GivesThePublishedSequence) {
   SplitMix64 random(0);
   EXPECT_EQ(random.next(), 0xe220a8397b1dcdafULL);
