@@ -102,7 +102,7 @@ bool Session::run() {
 }
 
 // Real work's buffers and the gradients of all ranks of this host, before the first of them is
-// made.
+// made: all ranks have looked at the free memory when this ends.
 void Session::check_memory() const {
   if (timed_) return;
   // Beside the gradients: the merge buffer, and what copies are calibrated with.
@@ -114,6 +114,7 @@ void Session::check_memory() const {
                         std::min(ranks, local_ranks_));
     }
   }
+  control_.barrier();
 }
 
 void Session::announce(const std::string& phase) {
