@@ -58,8 +58,6 @@ std::unique_ptr<Compute> make_gemm_compute(const std::vector<LayerWork>& layers,
   return std::make_unique<GemmCompute>(std::move(plan), std::move(backward_layers));
 }
 
-Bytes gemm_memory(const std::vector<LayerWork>& layers) { return make_gemm_plan(layers).memory(); }
-
 void check_gemm_memory(const std::vector<LayerWork>& layers, Bytes gradients, int ranks,
                        Bytes available) {
   check_gemm_memory(make_gemm_plan(layers), gradients, ranks, available);

@@ -24,10 +24,8 @@ namespace mergewise {
 /// one when no variable says anything: the ranks of a host share its processors.
 [[nodiscard]] std::unique_ptr<Compute> make_gemm_compute(
     const std::vector<LayerWork>& layers, std::vector<std::vector<std::size_t>> backward_layers);
-/// The memory it will take.
-[[nodiscard]] Bytes gemm_memory(const std::vector<LayerWork>& layers);
-/// Throws BackendError when `ranks` (>= 1) processes on this host, each with that memory and
-/// `gradients` bytes of its own, need more than `available`; UnsupportedError as above.
+/// Throws BackendError when `ranks` (>= 1) processes on this host, each with its buffers and
+/// `gradients` bytes beside them, need more than `available`; UnsupportedError as above.
 void check_gemm_memory(const std::vector<LayerWork>& layers, Bytes gradients, int ranks,
                        Bytes available = available_memory());
 /// The threads it will use on each rank.

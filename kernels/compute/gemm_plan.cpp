@@ -22,7 +22,7 @@ constexpr std::int64_t kAlignment = 16;
 // reads the weight more often than it computes.
 constexpr std::int64_t kFewestRows = 256;
 
-std::int64_t floats(std::int64_t each, std::int64_t count) {
+std::int64_t floats(std::int64_t each, std::int64_t count = 1) {
   return each > kAbsurdFloats / std::max<std::int64_t>(count, 1) ? kAbsurdFloats : each * count;
 }
 
@@ -160,8 +160,8 @@ double GemmPass::flops() const {
 }
 
 std::int64_t GemmPass::input_floats() const {
-  const std::int64_t looked_up = lookup.width * (lookup.scatter ? lookup.positions : lookup.rows);
-  std::int64_t most = std::max(looked_up, sweep.read_period);
+  const std::int64_t rows = lookup.scatter ? lookup.positions : lookup.rows;
+  std::int64_t most = std::max(floats(lookup.width, rows), floats(sweep.read_period));
   for (const ProductCall& call : products) {
     const Ends ends = ends_of(call);  // X first, then W, then Y
     most = std::max(most, call.role == ProductRole::kForward ? ends.w : ends.y);
@@ -170,8 +170,8 @@ std::int64_t GemmPass::input_floats() const {
 }
 
 std::int64_t GemmPass::output_floats() const {
-  const std::int64_t looked_up = lookup.width * (lookup.scatter ? lookup.rows : lookup.positions);
-  std::int64_t most = std::max(looked_up, sweep.written_period);
+  const std::int64_t rows = lookup.scatter ? lookup.rows : lookup.positions;
+  std::int64_t most = std::max(floats(lookup.width, rows), floats(sweep.written_period));
   for (const ProductCall& call : products) {
     const Ends ends = ends_of(call);
     if (call.role == ProductRole::kForward) most = std::max(most, ends.y);

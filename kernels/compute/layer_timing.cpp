@@ -2,7 +2,7 @@
 #include "kernels/compute/layer_timing.hpp"
 
 #include "bench/core/error.hpp"
-#include "bench/device/host/host_memory.hpp"
+#include "bench/core/median.hpp"
 #include "kernels/compute/gemm_buffers.hpp"
 #include "kernels/compute/gemm_pass.hpp"
 
@@ -17,16 +17,35 @@ namespace {
 
 Nanoseconds since(Stamp begin) { return static_cast<Nanoseconds>(now() - begin); }
 
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+// A network of its own: the square products, and the sweep.
+GemmPlan make_ceilings_plan(const TimingSettings& settings) {
+  std::vector<LayerWork> layers;
+  for (const std::int64_t n : settings.square_sizes) {
+    LayerWork& square = layers.emplace_back();
+    square.layer = fmt::format("the ceiling's product of size {}", n);
+    square.input_elements = n * n;
+    square.forward = {{.m = n, .n = n, .k = n}};
+  }
+  LayerWork& sweep = layers.emplace_back();
+  sweep.layer = "the ceiling's sweep";
+  sweep.forward_bytes = settings.swept_bytes;
+  return make_gemm_plan(layers);
 }
 
-// A network of two layers: the square products, and the sweep.
+// Both have their buffers at the same time.
+void check_memory(const GemmPlan& network, const GemmPlan& ceilings, Bytes available) {
+  const Bytes sum = network.memory() + ceilings.memory();
+  if (sum <= available) return;
+  throw BackendError(fmt::format(
+      "measuring layers needs {} ({} bytes): {} for the network, most of it for layer {}, and {} "
+      "for the machine's ceilings, but {} are available to this process; use a smaller batch",
+      human_bytes(sum), sum, human_bytes(network.memory()), network.largest_layer,
+      human_bytes(ceilings.memory()), human_bytes(available)));
+}
+
 class Ceilings {
  public:
-  explicit Ceilings(const TimingSettings& settings) : plan_(make_plan(settings)), buffers_(plan_) {}
+  explicit Ceilings(GemmPlan plan) : plan_(std::move(plan)), buffers_(plan_) {}
 
   void measure() {
     for (const GemmPass& pass : plan_.forward) {
@@ -40,22 +59,6 @@ class Ceilings {
   [[nodiscard]] double bytes_per_s() const { return bytes_per_s_; }
 
  private:
-  static GemmPlan make_plan(const TimingSettings& settings) {
-    std::vector<LayerWork> layers;
-    for (const std::int64_t n : settings.square_sizes) {
-      LayerWork& square = layers.emplace_back();
-      square.layer = fmt::format("the ceiling's product of size {}", n);
-      square.input_elements = n * n;
-      square.forward = {{.m = n, .n = n, .k = n}};
-    }
-    LayerWork& sweep = layers.emplace_back();
-    sweep.layer = "the ceiling's sweep";
-    sweep.forward_bytes = settings.swept_bytes;
-    GemmPlan plan = make_gemm_plan(layers);
-    check_gemm_memory(plan, 0, 1, available_memory());
-    return plan;
-  }
-
   Nanoseconds run(const GemmPass& pass) {
     const Stamp begin = now();
     run_gemm_pass(pass, buffers_.inputs(), buffers_.outputs());
@@ -118,14 +121,15 @@ std::string blas_description() {
 }  // namespace
 
 LayerMeasurement measure_layer_times(const std::vector<LayerWork>& layers,
-                                     const TimingSettings& settings) {
+                                     const TimingSettings& settings, Bytes available) {
   MERGEWISE_CHECK(settings.repetitions >= 1 && !settings.square_sizes.empty(),
                   "nothing to measure was asked for");
-  GemmPlan plan = make_gemm_plan(layers);
-  check_gemm_memory(plan, 0, 1, available_memory());
+  GemmPlan network_plan = make_gemm_plan(layers);
+  GemmPlan ceilings_plan = make_ceilings_plan(settings);
+  check_memory(network_plan, ceilings_plan, available);
   default_to_one_blas_thread();
-  Ceilings ceilings(settings);
-  Network network(std::move(plan));
+  Ceilings ceilings(std::move(ceilings_plan));
+  Network network(std::move(network_plan));
 
   LayerMeasurement result;
   result.threads = openblas_get_num_threads();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench/core/units.hpp"
+#include "bench/device/host/host_memory.hpp"
 #include "workloads/layer_work.hpp"
 
 #include <string>
@@ -39,8 +40,9 @@ struct LayerMeasurement {
 /// Runs the whole network on the calling thread, pass after pass, as compute mode gemm would, with
 /// a stamp after each layer; the ceilings are measured before every pass and after the last, and
 /// the largest kept. Threads as for make_gemm_compute. Throws BackendError before anything runs
-/// when the memory does not suffice.
+/// when the buffers of the network and of the ceilings together need more than `available`.
 [[nodiscard]] LayerMeasurement measure_layer_times(const std::vector<LayerWork>& layers,
-                                                   const TimingSettings& settings = {});
+                                                   const TimingSettings& settings = {},
+                                                   Bytes available = available_memory());
 
 }  // namespace mergewise

@@ -71,7 +71,7 @@ TEST(GemmCompute, WhatDoesNotFitIntoMemoryIsRefusedBeforeAnythingRuns) {
     static_cast<void>(make_gemm_compute(layers, {{2, 1, 0}}));
     FAIL();
   } catch (const BackendError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(std::to_string(gemm_memory(layers))));
+    EXPECT_THAT(error.what(), HasSubstr(std::to_string(make_gemm_plan(layers).memory())));
     EXPECT_THAT(error.what(), HasSubstr("layer relu"));
   }
 }
@@ -86,7 +86,7 @@ std::string refusal(Bytes gradients, int ranks, Bytes available) {
 }
 
 TEST(GemmMemory, AllRanksOfAHostMustFitWithTheirGradients) {
-  const Bytes buffers = gemm_memory({conv()});
+  const Bytes buffers = make_gemm_plan({conv()}).memory();
   EXPECT_EQ(refusal(0, 1, buffers), "");
   EXPECT_EQ(refusal(1000, 1, buffers + 1000), "");
   EXPECT_EQ(refusal(1000, 3, 3 * (buffers + 1000)), "");
@@ -96,7 +96,7 @@ TEST(GemmMemory, AllRanksOfAHostMustFitWithTheirGradients) {
 }
 
 TEST(GemmMemory, TheRefusalSaysWhatIsNeededAndWhatToDo) {
-  const Bytes each = gemm_memory({conv()}) + (Bytes{1} << 30);
+  const Bytes each = make_gemm_plan({conv()}).memory() + (Bytes{1} << 30);
   EXPECT_THAT(refusal(Bytes{1} << 30, 4, Bytes{1} << 31),
               AllOf(HasSubstr(std::to_string(each)), HasSubstr("each of 4 ranks on this host"),
                     HasSubstr("1.0 GiB of it for gradients"), HasSubstr("2.0 GiB are available"),

@@ -2,20 +2,23 @@
 #include "kernels/compute/gemm_plan.hpp"
 
 #include "bench/core/error.hpp"
-#include "kernels/compute/gemm_compute.hpp"
 #include "layer_samples.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace mergewise {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Lt;
 
 std::vector<ProductRole> roles(const GemmPass& pass) {
   std::vector<ProductRole> roles;
@@ -131,7 +134,6 @@ TEST(GemmPlan, BuffersFitTheNeediestLayer) {
   EXPECT_EQ(alone.input_floats, 333 * 72 + 8 + 16 * 72 + 3000 * 16);
   EXPECT_EQ(alone.output_floats, 3000 * 16);
   EXPECT_EQ(alone.largest_layer, "conv1");
-  EXPECT_EQ(gemm_memory({conv()}), alone.memory());
   // Less than the convolution reads, more than it writes.
   const GemmPlan mixed = make_gemm_plan({conv(), relu(8 * 25'000)});
   EXPECT_EQ(mixed.input_floats, alone.input_floats);
@@ -141,8 +143,8 @@ TEST(GemmPlan, BuffersFitTheNeediestLayer) {
 }
 
 TEST(GemmPlan, MemoryGrowsWithTheLargestLayerAndNotWithTheirNumber) {
-  const Bytes one = gemm_memory({conv()});
-  EXPECT_EQ(gemm_memory(std::vector<LayerWork>(20, conv())), one);
+  const Bytes one = make_gemm_plan({conv()}).memory();
+  EXPECT_EQ(make_gemm_plan(std::vector<LayerWork>(20, conv())).memory(), one);
 }
 
 TEST(GemmPlan, SweepsTheBytesOfLayersWithoutProductsOnly) {
@@ -180,7 +182,6 @@ TEST(GemmPlan, LayersWithoutWorkAndEmptyProductsRunNothing) {
   EXPECT_TRUE(plan.forward[0].empty());
   EXPECT_TRUE(plan.backward[0].empty());
   EXPECT_EQ(plan.memory(), 0);
-  EXPECT_EQ(gemm_memory({}), 0);
 }
 
 TEST(GemmPlan, ProductsBeyondBlasAreRefusedWithTheirLayer) {
@@ -195,11 +196,23 @@ TEST(GemmPlan, ProductsBeyondBlasAreRefusedWithTheirLayer) {
   }
 }
 
+// More than any machine has, and room to add more to it.
+auto is_absurd() { return AllOf(Gt(Bytes{1} << 58), Lt(Bytes{1} << 62)); }
+
 TEST(GemmPlan, AbsurdSizesDoNotOverflow) {
   constexpr std::int64_t kMost = 2147483647;
   LayerWork absurd = conv();
   absurd.forward = {gemm(kMost, kMost, kMost, kMost)};
-  EXPECT_GT(make_gemm_plan({absurd}).memory(), Bytes{1} << 58);
+  EXPECT_THAT(make_gemm_plan({absurd}).memory(), is_absurd());
+
+  constexpr std::int64_t kAbsurd = std::int64_t{1} << 62;
+  LayerWork table = embedding();
+  table.parameters = table.output_elements = kAbsurd;
+  EXPECT_THAT(make_gemm_plan({table}).memory(), is_absurd());
+
+  LayerWork sweep = relu(0);
+  sweep.forward_bytes = std::numeric_limits<Bytes>::max();
+  EXPECT_THAT(make_gemm_plan({sweep}).memory(), is_absurd());
 }
 
 }  // namespace

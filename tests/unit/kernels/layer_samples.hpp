@@ -62,7 +62,7 @@ inline LayerWork embedding() {
   work.input_elements = 24 * 64;
   work.output_elements = 24 * 64;
   work.forward_bytes = 2 * 24 * 64 * 4;
-  work.backward_bytes = work.forward_bytes + 1000 * 64 * 4;
+  work.backward_bytes = (3 * 24 * 64 + 1000 * 64) * 4;
   return work;
 }
 

@@ -2,6 +2,7 @@
 #include "kernels/compute/layer_timing.hpp"
 
 #include "bench/core/error.hpp"
+#include "kernels/compute/gemm_plan.hpp"
 #include "layer_samples.hpp"
 
 #include <gmock/gmock.h>
@@ -9,10 +10,12 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace mergewise {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TimingSettings quick(int repetitions) {
@@ -58,6 +61,15 @@ TEST(LayerTiming, APassIsTheMedianOfItsRepetitions) {
   EXPECT_EQ(measured.layers.at(0).forward_ns, measured.pass.forward_ns);
 }
 
+TEST(LayerTiming, TheMedianOfAnEvenNumberLiesBetweenTheMiddleTwo) {
+  const LayerMeasurement measured = measure_layer_times({linear("fc", 8)}, quick(2));
+  ASSERT_EQ(measured.passes.size(), 2U);
+  const LayerTime& a = measured.passes[0];
+  const LayerTime& b = measured.passes[1];
+  EXPECT_DOUBLE_EQ(measured.pass.forward_ns, (a.forward_ns + b.forward_ns) / 2);
+  EXPECT_DOUBLE_EQ(measured.pass.backward_ns, (a.backward_ns + b.backward_ns) / 2);
+}
+
 TEST(LayerTiming, ASpentBudgetEndsIt) {
   TimingSettings settings = quick(1000);
   settings.budget_ns = 0;
@@ -70,6 +82,24 @@ TEST(LayerTiming, WhatDoesNotFitIntoMemoryIsRefused) {
   TimingSettings settings = quick(1);
   settings.swept_bytes = Bytes{1} << 55;
   EXPECT_THROW(static_cast<void>(measure_layer_times({relu(800)}, settings)), BackendError);
+}
+
+TEST(LayerTiming, TheNetworkAndTheCeilingsMustFitTogether) {
+  const Bytes network = make_gemm_plan({relu(800'000)}).memory();
+  const TimingSettings settings = quick(1);
+  const Bytes ceilings = settings.swept_bytes;  // half of it is read, half written
+  const auto measure = [&](Bytes available) {
+    static_cast<void>(measure_layer_times({relu(800'000)}, settings, available));
+  };
+  EXPECT_NO_THROW(measure(network + ceilings));
+  try {
+    measure(network + ceilings - 1);
+    FAIL();
+  } catch (const BackendError& error) {
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr(std::to_string(network + ceilings)), HasSubstr("layer relu"),
+                      HasSubstr("1.0 MiB for the machine's ceilings")));
+  }
 }
 
 TEST(LayerTiming, MeasuringNothingIsABug) {
