@@ -55,8 +55,9 @@ Traffic traffic(const Layer& layer, std::int64_t activations, std::int64_t outpu
       return {product, (layer.first ? 1 : 2) * product};
     }
     case LayerKind::kEmbedding:
-      // Forward reads only the rows it needs; the gradient is dense, so its zeros are written too.
-      return {activations, activations + parameters};
+      // Forward reads only the rows it needs. The gradient is dense: its zeros are written, then
+      // each row of dy is read and added to a row of it, which is read and written.
+      return {activations, 3 * outputs + parameters};
     case LayerKind::kAttention:
       return {activations, 2 * activations};
     case LayerKind::kNorm:
