@@ -76,19 +76,19 @@ void check_input_shape(const Node& root, std::int64_t batch) {
   }
 }
 
-std::map<std::string, const TensorSpec*> tensors_by_name(const Model& model) {
-  std::map<std::string, const TensorSpec*> tensors;
-  for (const TensorSpec& tensor : model.tensors) tensors.emplace(tensor.name, &tensor);
-  return tensors;
-}
+struct OwnedTensor {
+  const TensorSpec* tensor;
+  const Layer* owner;
+};
 
-std::string layer_of(const Model& model, const TensorSpec* tensor) {
+std::map<std::string, OwnedTensor> tensors_by_name(const Model& model) {
+  std::map<std::string, OwnedTensor> tensors;
   for (const Layer& layer : model.layers) {
     for (const std::size_t index : layer.tensors) {
-      if (&model.tensors[index] == tensor) return layer.name;
+      tensors.emplace(model.tensors[index].name, OwnedTensor{&model.tensors[index], &layer});
     }
   }
-  return tensor->name;
+  return tensors;
 }
 
 void read_ready(const Node& map, double unit_ns, const Model& model, MeasuredIteration& iteration) {
@@ -118,7 +118,7 @@ void read_ready(const Node& map, double unit_ns, const Model& model, MeasuredIte
     before = ready;
     missing.erase(key.text());
     iteration.tensors.push_back(
-        {key.text(), layer_of(model, tensor->second), tensor->second->shape, ready});
+        {key.text(), tensor->second.owner->name, tensor->second.tensor->shape, ready});
   }
   if (!missing.empty()) {
     map.fail(fmt::format("lacks {} of the {} tensors of {}, expected each once: '{}'{}",
