@@ -74,7 +74,7 @@ PublishedThroughput published_from(const Node& node, const Accelerator& accelera
   published.model = one_of(node.at("model"), "model", model_ids());
   published.samples_per_s = node.at("samples_per_s").as_number(1e-6, kMaxRate);
   if (const auto batch = node.find("batch")) {
-    published.batch = batch->as_integer(1, 1 << 20);
+    published.batch = batch->as_integer(1, kMaxBatch);
   }
   if (const auto size = node.find("image_size")) {
     published.arguments.image_size = size->as_integer(1);

@@ -3,7 +3,6 @@
 #include "workloads/layer_work.hpp"
 
 #include "bench/core/error.hpp"
-#include "workloads/model_file.hpp"
 
 #include <fmt/format.h>
 
@@ -83,9 +82,9 @@ double LayerWork::forward_flops() const { return flops(forward); }
 double LayerWork::backward_flops() const { return flops(backward); }
 
 std::vector<LayerWork> layer_work(const Model& model, std::int64_t batch) {
-  if (batch < 1 || batch > detail::kMaxBatch) {
-    throw InputError(fmt::format("model '{}': batch is {}, expected 1 to {}", model.name, batch,
-                                 detail::kMaxBatch));
+  if (batch < 1 || batch > kMaxBatch) {
+    throw InputError(
+        fmt::format("model '{}': batch is {}, expected 1 to {}", model.name, batch, kMaxBatch));
   }
   std::vector<LayerWork> works;
   works.reserve(model.layers.size());

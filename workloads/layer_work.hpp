@@ -6,10 +6,14 @@
 #include "workloads/model.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace mergewise {
+
+/// The largest batch that any file, option or function takes.
+inline constexpr std::int64_t kMaxBatch = std::int64_t{1} << 20;
 
 /// Products and bytes of one layer and batch. Backward products are the gradient by weight and
 /// (unless the layer is the first) the gradient by input.
@@ -29,7 +33,8 @@ struct LayerWork {
   [[nodiscard]] double backward_flops() const;
 };
 
-/// In forward order, one per layer of the model.
+/// In forward order, one per layer of the model. Throws InputError where the batch is not 1 to
+/// kMaxBatch.
 [[nodiscard]] std::vector<LayerWork> layer_work(const Model& model, std::int64_t batch);
 
 }  // namespace mergewise

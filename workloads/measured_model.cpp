@@ -4,6 +4,8 @@
 #include "bench/core/error.hpp"
 #include "workloads/model_file.hpp"
 
+#include <fmt/format.h>
+
 #include <numeric>
 
 namespace mergewise {
@@ -27,6 +29,10 @@ std::int64_t elements_of(const ReadyTensor& tensor, const std::string& where) {
 UserModel measured_model(const MeasuredIteration& iteration, const std::string& where) {
   if (iteration.tensors.empty()) {
     throw InputError(where + ": the backward pass completes no gradient, expected at least one");
+  }
+  if (iteration.batch < 1 || iteration.batch > kMaxBatch) {
+    throw InputError(
+        fmt::format("{}: batch is {}, expected 1 to {}", where, iteration.batch, kMaxBatch));
   }
   const Nanoseconds backward = iteration.tensors.back().ready_ns;
   if (!(backward > 0)) {

@@ -39,7 +39,7 @@ struct ImportedModel {
 /// time is divided among the tensors as the backward time is. Names are unique and ready times
 /// never decrease, which the importers hold. Throws InputError "WHERE: ..." where nothing was
 /// measured (no tensors, no forward or no backward time) or where it exceeds what a model file may
-/// hold: 2^50 bytes, 10^15 ns a pass.
+/// hold: a batch of 2^20, 2^50 bytes, 10^15 ns a pass.
 [[nodiscard]] UserModel measured_model(const MeasuredIteration& iteration,
                                        const std::string& where);
 

@@ -15,11 +15,10 @@ namespace mergewise::detail {
 
 // Beyond any training, and small enough that no sum or product of them overflows.
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 40;  // of one tensor
-inline constexpr std::int64_t kMaxBatch = std::int64_t{1} << 20;
 inline constexpr Bytes kMaxTotalBytes = Bytes{1} << 50;
 inline constexpr Nanoseconds kMaxTime = 1e15;
 
-/// A word that is not empty.
+/// A word that is not empty, without control characters.
 [[nodiscard]] std::string name_from(const Node& node);
 /// Sizes of 0 or more that make no more than kMaxElements.
 [[nodiscard]] std::vector<std::int64_t> shape_from(const Node& node);

@@ -18,7 +18,7 @@ namespace {
 MeasuredIteration head_from(const Node& root, const std::filesystem::path& file) {
   MeasuredIteration iteration;
   iteration.name = detail::name_from(root.at("name"));
-  iteration.batch = root.at("batch_size").as_integer(1, detail::kMaxBatch);
+  iteration.batch = root.at("batch_size").as_integer(1, kMaxBatch);
   iteration.forward_ns = detail::time_from(root, "forward");
   iteration.source = "timings " + file.filename().string();
   for (const char* key : {"source", "device", "forward_note"}) {
@@ -70,7 +70,7 @@ void check_input_shape(const Node& root, std::int64_t batch) {
   const auto shape = root.find("input_shape");
   if (!shape) return;
   const std::vector<Node>& sizes = shape->as_list();
-  if (sizes.empty() || sizes.front().as_integer(1, detail::kMaxBatch) != batch) {
+  if (sizes.empty() || sizes.front().as_integer(1, kMaxBatch) != batch) {
     (sizes.empty() ? *shape : sizes.front())
         .fail(fmt::format("the input's first size is not batch_size, expected {}", batch));
   }

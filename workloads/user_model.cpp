@@ -117,7 +117,7 @@ void read_head(const Node& root, const std::filesystem::path& file, Workload& wo
   }
   workload.name = detail::name_from(root.at("name"));
   if (const auto batch = root.find("batch")) {
-    workload.batch = batch->as_integer(1, detail::kMaxBatch);
+    workload.batch = batch->as_integer(1, kMaxBatch);
   }
   if (const auto times = root.find("times")) {
     workload.times = times_kind_from(*times);

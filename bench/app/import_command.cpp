@@ -36,10 +36,11 @@ constexpr const char* kTimingsFooter =
     "backward pass\n"
     "                 until each gradient was complete, for every tensor of a built-in model.";
 
-struct Output {
+struct Arguments {
   std::string file;
-  std::string model;
-  std::int64_t batch = 0;
+  std::string name;        // of the model; torch-trace only
+  std::int64_t batch = 0;  // torch-trace only
+  std::string model;       // id of a built-in network; timings only
   std::string out;
 };
 
@@ -64,10 +65,10 @@ ExitCode deliver(const ImportedModel& imported, const std::string& out) {
 }
 
 CLI::App* add_kind(CLI::App& import, const std::string& name, const std::string& description,
-                   const std::shared_ptr<Output>& output) {
+                   const std::shared_ptr<Arguments>& arguments) {
   auto* command = import.add_subcommand(name, description);
-  command->add_option("FILE", output->file, "The file to read")->required();
-  command->add_option("-o,--output", output->out,
+  command->add_option("FILE", arguments->file, "The file to read")->required();
+  command->add_option("-o,--output", arguments->out,
                       "Where to write the model (YAML); default: to standard output");
   return command;
 }
@@ -78,25 +79,28 @@ void add_import_command(CLI::App& app, Action& action) {
   auto* import = app.add_subcommand(
       "import", "Make a model file from measured times: a PyTorch trace, or published timings");
   import->require_subcommand(1);
-  const auto output = std::make_shared<Output>();
+  const auto arguments = std::make_shared<Arguments>();
   auto* trace = add_kind(*import, "torch-trace",
-                         "From a Chrome trace that torch.profiler wrote, with shapes", output);
-  trace->add_option("--name", output->model, "The model's name (default: the file's)");
-  trace->add_option("--batch", output->batch, "Samples in a step, where the trace does not tell")
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
+                         "From a Chrome trace that torch.profiler wrote, with shapes", arguments);
+  trace->add_option("--name", arguments->name, "The model's name (default: the file's)");
+  trace->add_option("--batch", arguments->batch, "Samples in a step, where the trace does not tell")
+      ->check(CLI::Range(std::int64_t{1}, kMaxBatch));
   trace->footer(kTraceFooter);
-  trace->callback([&action, output] {
-    action = [output] {
-      return deliver(import_torch_trace(output->file, {output->model, output->batch}), output->out);
+  trace->callback([&action, arguments] {
+    action = [arguments] {
+      return deliver(import_torch_trace(arguments->file, {arguments->name, arguments->batch}),
+                     arguments->out);
     };
   });
   auto* timings = add_kind(*import, "timings",
-                           "From JSON with the backward time of each layer or tensor", output);
-  timings->add_option("--model", output->model,
+                           "From JSON with the backward time of each layer or tensor", arguments);
+  timings->add_option("--model", arguments->model,
                       "The built-in model whose tensors became ready (default: the file's)");
   timings->footer(kTimingsFooter);
-  timings->callback([&action, output] {
-    action = [output] { return deliver(import_timings(output->file, output->model), output->out); };
+  timings->callback([&action, arguments] {
+    action = [arguments] {
+      return deliver(import_timings(arguments->file, arguments->model), arguments->out);
+    };
   });
 }
 
