@@ -21,6 +21,8 @@ from mergewise_export.user_model import to_yaml
 IMAGES = (3, 224, 224)
 # Inputs, targets and the factory's weights are the same at every call.
 SEED = 1
+# The largest that a model file may have.
+MAX_BATCH = 1 << 20
 
 
 def main(arguments=None):
@@ -47,7 +49,7 @@ def _parser():
     add = parser.add_argument
     add("--model", required=True, metavar="MODULE:FACTORY", help="makes the model, say torchvision.models:resnet18")
     add("--kwargs", type=_json_object, default={}, metavar="JSON", help="its arguments, say '{\"num_classes\": 10}'")
-    add("--batch", type=_positive, required=True, metavar="N", help="samples a step")
+    add("--batch", type=_batch, required=True, metavar="N", help="samples a step")
     add("--input-shape", type=_shape, metavar="D,D,..", help="of one sample (default: 3,224,224)")
     add("--input-dtype", choices=["float", "long"], help="random numbers (default) or token ids, which need --vocab")
     add("--vocab", type=_positive, metavar="N", help="token ids are 0 to N-1")
@@ -69,10 +71,14 @@ def _parser():
     return parser
 
 
-def _positive(text):
-    if not text.isdecimal() or not 1 <= int(text) <= 1 << 30:
-        raise argparse.ArgumentTypeError(f"'{text}': expected a whole number, 1 or more")
+def _positive(text, largest=1 << 30):
+    if not text.isdecimal() or not 1 <= int(text) <= largest:
+        raise argparse.ArgumentTypeError(f"'{text}': expected a whole number from 1 to {largest}")
     return int(text)
+
+
+def _batch(text):
+    return _positive(text, MAX_BATCH)
 
 
 def _shape(text):

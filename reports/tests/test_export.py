@@ -197,6 +197,11 @@ def test_a_mistake_is_one_sentence(arguments, code, words):
     assert not list(TESTS.glob("*.yaml"))
 
 
+def test_a_batch_that_no_model_file_may_have_is_refused():
+    done = export("--batch", (1 << 20) + 1, "--model", "export_models:Partial")
+    assert done.returncode == 2 and "'1048577': expected a whole number from 1 to 1048576" in done.stderr
+
+
 def test_debug_shows_where_an_error_comes_from():
     done = export("--batch", 2, "--model", "export_models:raises", "--debug")
     assert done.returncode == 2 and "Traceback" in done.stderr and "in raises" in done.stderr
