@@ -55,7 +55,7 @@ Field event_field(std::string_view key) {
 Field argument_field(std::string_view key) {
   if (key == "Sequence number") return Field::kSequence;
   if (key == "Fwd thread id") return Field::kForwardThread;
-  if (key == "Input Dims") return Field::kShapes;
+  if (key == "Input Dims" || key == "Input dims") return Field::kShapes;
   if (key == "Input type") return Field::kTypes;
   if (key == "correlation") return Field::kCorrelation;
   if (key == "stream") return Field::kStream;
