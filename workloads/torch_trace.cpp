@@ -2,6 +2,7 @@
 #include "workloads/torch_trace.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/core/median.hpp"
 #include "workloads/torch_trace_names.hpp"
 #include "workloads/torch_trace_passes.hpp"
 
@@ -45,19 +46,13 @@ void require_equal(const TraceEvents& events, const std::vector<TracePass>& pass
   }
 }
 
-Nanoseconds median(std::vector<Nanoseconds> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 struct Measured {
   std::vector<PassTimes> passes;
   std::string clock;
 };
 
 Measured measure(const TraceEvents& events, const std::vector<TracePass>& passes,
-                 const std::string& where) {
+                 const std::string& where, std::vector<std::string>& notes) {
   Measured measured;
   const auto timeline = detail::device_timeline(events, where);
   if (timeline && detail::device_times(passes.front(), *timeline)) {
@@ -71,6 +66,12 @@ Measured measure(const TraceEvents& events, const std::vector<TracePass>& passes
       measured.passes.push_back(std::move(*times));
     }
     measured.clock = fmt::format("device {} stream {}", timeline->device, timeline->stream);
+    if (timeline->lost > 0) {
+      notes.push_back(fmt::format(
+          "{} of {} kernels and copies on the compute stream ({:.1f} % of their time) are left "
+          "out: the trace lacks their launches",
+          timeline->lost, timeline->lost + timeline->work.size(), 100 * timeline->lost_share));
+    }
     return measured;
   }
   // Autograd runs the backward pass of a CPU in the thread that asks for it.
@@ -147,9 +148,9 @@ ImportedModel import_torch_trace(const std::filesystem::path& file,
   const TraceEvents events = detail::read_trace_events(file);
   const std::vector<TracePass> passes = detail::find_passes(events, where);
   require_equal(events, passes, where);
-  const Measured measured = measure(events, passes, where);
-
   ImportedModel imported;
+  const Measured measured = measure(events, passes, where, imported.notes);
+
   MeasuredIteration iteration;
   const std::string base = file.filename().string();
   iteration.name = options.name.empty() ? base.substr(0, base.find('.', 1)) : options.name;
@@ -162,7 +163,7 @@ ImportedModel import_torch_trace(const std::filesystem::path& file,
   const auto median_of = [&](const auto& value) {
     std::vector<Nanoseconds> values;
     for (const PassTimes& times : measured.passes) values.push_back(value(times));
-    return median(std::move(values));
+    return median(values);
   };
   iteration.forward_ns = median_of([](const PassTimes& times) { return times.forward; });
   const auto names = detail::parameter_names(events, passes.front());

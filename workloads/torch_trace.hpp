@@ -34,6 +34,9 @@ struct TorchTraceOptions {
 /// Names: a trace has none. With with_stack=True the module's ("Conv2d_3.weight"), else the
 /// operation's, counted in forward order ("conv_4.weight").
 ///
+/// Kernels and copies whose launch the trace lacks are left out with a note; more than 5 % of the
+/// compute stream's time are refused.
+///
 /// Throws InputError saying what the trace lacks and how to record it.
 [[nodiscard]] ImportedModel import_torch_trace(const std::filesystem::path& file,
                                                const TorchTraceOptions& options);

@@ -3,6 +3,8 @@
 
 #include "bench/core/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -166,6 +168,42 @@ const TraceOp* maker_of(const TracePass& pass, std::int64_t sequence) {
   return maker;
 }
 
+namespace {
+
+constexpr double kMostLost = 0.05;
+
+/// The host's time at which it was launched.
+std::optional<Nanoseconds> launch_of(const TraceEvents& events, const TraceWork& work) {
+  const auto launch = std::lower_bound(
+      events.launches.begin(), events.launches.end(), work.correlation,
+      [](const TraceLaunch& a, std::int64_t correlation) { return a.correlation < correlation; });
+  const bool found = work.correlation >= 0 && launch != events.launches.end() &&
+                     launch->correlation == work.correlation;
+  return found ? std::optional(launch->at) : std::nullopt;
+}
+
+/// A stream works in the order of launches: what lies before the first known one was launched
+/// before the recording.
+void add_work(const TraceEvents& events, DeviceTimeline& timeline) {
+  Nanoseconds kept = 0;
+  Nanoseconds lost = 0;
+  for (const TraceWork& work : events.work) {
+    if (work.device != timeline.device || work.stream != timeline.stream || work.collective) {
+      continue;
+    }
+    if (const auto launched = launch_of(events, work)) {
+      timeline.work.push_back({*launched, work.start, work.end});
+      kept += work.end - work.start;
+    } else if (!timeline.work.empty()) {
+      ++timeline.lost;
+      lost += work.end - work.start;
+    }
+  }
+  timeline.lost_share = lost > 0 ? lost / (kept + lost) : 0;
+}
+
+}  // namespace
+
 std::optional<DeviceTimeline> device_timeline(const TraceEvents& events, const std::string& where) {
   std::map<std::pair<std::int64_t, std::int64_t>, Nanoseconds> kernel_time;
   for (const TraceWork& work : events.work) {
@@ -179,22 +217,19 @@ std::optional<DeviceTimeline> device_timeline(const TraceEvents& events, const s
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   DeviceTimeline timeline;
   std::tie(timeline.device, timeline.stream) = busiest->first;
-  for (const TraceWork& work : events.work) {
-    if (work.device != timeline.device || work.stream != timeline.stream || work.collective) {
-      continue;
-    }
-    const auto launch = std::lower_bound(
-        events.launches.begin(), events.launches.end(), work.correlation,
-        [](const TraceLaunch& a, std::int64_t correlation) { return a.correlation < correlation; });
-    if (launch != events.launches.end() && launch->correlation == work.correlation &&
-        work.correlation >= 0) {
-      timeline.work.push_back({launch->at, work.start, work.end});
-    }
-  }
+  add_work(events, timeline);
   if (timeline.work.empty()) {
     throw InputError(where +
                      ": has kernels but not their launches (cuda_runtime events with the same "
                      "\"correlation\"): record it with both activities, CPU and CUDA");
+  }
+  if (timeline.lost_share > kMostLost) {
+    throw InputError(fmt::format(
+        "{}: lacks the launches (cuda_runtime events with the same \"correlation\") of {} of the "
+        "{} kernels and copies of its compute stream, {:.1f} % of their time, expected at most "
+        "{:.0f} %: record fewer steps (active=...), so that the profiler drops nothing",
+        where, timeline.lost, timeline.lost + timeline.work.size(), 100 * timeline.lost_share,
+        100 * kMostLost));
   }
   std::stable_sort(timeline.work.begin(), timeline.work.end(),
                    [](const auto& a, const auto& b) { return a.launched < b.launched; });

@@ -44,9 +44,14 @@ struct DeviceTimeline {
   std::int64_t device = 0;
   std::int64_t stream = 0;
   std::vector<Work> work;  ///< of the compute stream, by launch
+  /// Left out, since the trace lacks its launch; work before `work` was launched before the
+  /// recording, and does not count.
+  std::size_t lost = 0;
+  double lost_share = 0;  ///< of the time of both
 };
 
-/// Nothing where the trace has no work of a device. Throws InputError where it lacks the launches.
+/// Nothing where the trace has no work of a device. Throws InputError where it lacks all launches,
+/// or those of more than a twentieth of the work, by time.
 [[nodiscard]] std::optional<DeviceTimeline> device_timeline(const TraceEvents& events,
                                                             const std::string& where);
 

@@ -134,6 +134,19 @@ TEST_F(TorchTraceFaults, ABatchThatNothingTells) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("--batch N"), HasSubstr("64")));
 }
 
+TEST_F(TorchTraceFaults, ABatchThatNoModelFileMayHave) {
+  trace_.iteration(0, 5);
+  const auto file = folder_.write("trace.json", trace_.text());
+  EXPECT_EQ(import_torch_trace(file, {"", 1 << 20}).user_model.workload.batch, 1 << 20);
+  try {
+    static_cast<void>(import_torch_trace(file, {"", (1 << 20) + 1}));
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("trace.json: batch is 1048577"),
+                                    HasSubstr("expected 1 to 1048576")));
+  }
+}
+
 TEST_F(TorchTraceFaults, ADevicesPassWithoutItsKernels) {
   trace_.forward("aten::conv2d", 0, 5, 1);
   trace_.node("ConvolutionBackward0", 10, 5, 1, 2);
@@ -145,6 +158,17 @@ TEST_F(TorchTraceFaults, KernelsWithoutTheirLaunches) {
   trace_.iteration(0, 5);
   trace_.work(20, 10, 1);
   EXPECT_THAT(refusal(), HasSubstr("launches"));
+}
+
+TEST_F(TorchTraceFaults, TooMuchWorkWithoutItsLaunch) {
+  trace_.iteration(0, 5);
+  trace_.launch(12, 1);
+  trace_.work(100, 500, 1);
+  trace_.launch(52, 2);
+  trace_.work(600, 440, 2);
+  trace_.work(1100, 60, 3);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("of 1 of the 3 kernels"), HasSubstr("6.0 % of their time"),
+                               HasSubstr("at most 5 %")));
 }
 
 TEST_F(TorchTraceFaults, CheckpointsWhoseInputsLookLikeParameters) {

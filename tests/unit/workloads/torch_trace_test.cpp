@@ -14,11 +14,13 @@
 namespace mergewise {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::DoubleNear;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::Pointwise;
 
 class TorchTrace : public testing::Test {
@@ -167,6 +169,18 @@ TEST_F(TorchTrace, CountsCopiesOnTheComputeStream) {
   EXPECT_THAT(ready(workload(trace)), are_near({190, 190, 340, 340}));
 }
 
+TEST_F(TorchTrace, NotesWorkWhoseLaunchIsMissing) {
+  TraceWriter trace = device_trace();
+  trace.work(90, 5, 30);  // launched before the recording began
+  trace.work(920, 20, 31);
+  trace.work(950, 10, 32, 7, "Memcpy DtoD", "gpu_memcpy");
+  trace.work(960, 500, 33, 21);  // another stream
+  const ImportedModel made = import(trace.text());
+  EXPECT_THAT(ready(made.user_model.workload), are_near({100, 110, 340, 340}));
+  EXPECT_THAT(made.notes, Contains(AllOf(HasSubstr("2 of 9 kernels"), HasSubstr("3.8 %"))));
+  EXPECT_THAT(import(device_trace().text()).notes, Not(Contains(HasSubstr("kernels"))));
+}
+
 TEST_F(TorchTrace, ReadsTheFormsOfOlderVersions) {
   const TraceWriter trace = device_trace();
   std::string text = trace.text();
@@ -177,6 +191,7 @@ TEST_F(TorchTrace, ReadsTheFormsOfOlderVersions) {
   };
   replace("\"cpu_op\"", "\"Operator\"");
   replace("\"cuda_runtime\"", "\"Runtime\"");
+  replace("\"Input Dims\"", "\"Input dims\"");
   replace("\"kernel\"", "\"Kernel\"");
   replace("\"tid\": 1,", "\"tid\": \"1\",");
   replace("\"tid\": 2,", "\"tid\": \"2\",");
