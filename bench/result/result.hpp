@@ -92,7 +92,8 @@ struct Result {
 
 /// The document; null for NaN and infinity.
 [[nodiscard]] nlohmann::json to_json(const Result& result);
-/// Writes atomically (temporary file in the same folder, fsync, rename). Throws BackendError naming
+/// Writes atomically (temporary file in the same folder, fsync, rename), through a symbolic link to
+/// the file that it leads to; devices and pipes are written as they are. Throws BackendError naming
 /// the path: read-only folder, disk full.
 void write_file(const std::filesystem::path& file, const std::string& content);
 void write_result(const std::filesystem::path& file, const Result& result);

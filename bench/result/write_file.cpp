@@ -25,6 +25,17 @@ namespace {
                                  *advice == '\0' ? ";" : advice));
 }
 
+// The errno of the failure, or 0.
+int write_all(int descriptor, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 // A file that is removed again unless it was renamed to its final name.
 class TemporaryFile {
  public:
@@ -42,12 +53,8 @@ class TemporaryFile {
   }
 
   void write(std::string_view content) {
-    while (!content.empty()) {
-      const ssize_t written = ::write(descriptor_, content.data(), content.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail(target_, "write", errno);
-      content.remove_prefix(static_cast<std::size_t>(written));
-    }
+    const int error = write_all(descriptor_, content);
+    if (error != 0) fail(target_, "write", error);
   }
 
   void rename_to_target() {
@@ -82,13 +89,32 @@ void sync_folder(const std::filesystem::path& folder) {
   ::close(descriptor);
 }
 
+// Devices, pipes: what cannot be half an old file, and must not be replaced by a regular one.
+void write_through(const std::filesystem::path& file, std::string_view content) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(file, "write", errno);
+  const int error = write_all(descriptor, content);
+  if (::close(descriptor) != 0 && error == 0) fail(file, "write", errno);
+  if (error != 0) fail(file, "write", error);
+}
+
 }  // namespace
 
 void write_file(const std::filesystem::path& file, const std::string& content) {
-  TemporaryFile temporary(file);
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  // A link stays a link: what it leads to is written.
+  const fs::path target =
+      fs::is_symlink(file, ignored) ? fs::weakly_canonical(file, ignored) : file;
+  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored) &&
+      !fs::is_directory(target, ignored)) {
+    write_through(target, content);
+    return;
+  }
+  TemporaryFile temporary(target);
   temporary.write(content);
   temporary.rename_to_target();
-  sync_folder(file.parent_path());
+  sync_folder(target.parent_path());
 }
 
 void write_result(const std::filesystem::path& file, const Result& result) {

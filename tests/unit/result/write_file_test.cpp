@@ -4,6 +4,7 @@
 #include "bench/result/text_file.hpp"
 #include "tests/temporary_folder.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/fsuid.h>
@@ -141,6 +142,30 @@ TEST(WriteFile, KeepsTheOldFileWhenTheNewOneDoesNotFit) {
   EXPECT_THAT(message, AllOf(HasSubstr("result.json"), HasSubstr("free some space")));
   EXPECT_EQ(read_text(folder.path() / "result.json"), "old");
   EXPECT_EQ(files_in(folder.path()), 1U) << "the unfinished file is removed";
+}
+
+TEST(WriteFile, KeepsALinkAndWritesWhatItLeadsTo) {
+  const TemporaryFolder folder;
+  const fs::path target = folder.write("elsewhere/target.txt", "old");
+  const fs::path link = folder.path() / "link.txt";
+  fs::create_symlink("elsewhere/target.txt", link);
+  write_file(link, "new");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_text(target), "new");
+}
+
+TEST(WriteFile, WritesDevicesAndPipesAsTheyAre) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(reader, 0);
+  write_file(pipe, "through");
+  std::string read(16, '\0');
+  EXPECT_EQ(::read(reader, read.data(), read.size()), 7);
+  EXPECT_EQ(read.substr(0, 7), "through");
+  ::close(reader);
+  EXPECT_TRUE(fs::is_fifo(pipe));
 }
 
 TEST(WriteFile, CannotReplaceAFolder) {
