@@ -30,7 +30,13 @@ ExitCode report_error(const char* message, ExitCode code) {
 // Everything that an action may throw becomes one message and one exit code here.
 ExitCode run_action(const Action& action) {
   try {
-    return action();
+    const ExitCode code = action();
+    // What is still in the buffer may not fit where it goes.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return report_error("cannot write to standard output: is the disk full, or nobody reading?",
+                          ExitCode::kRunFailed);
+    }
+    return code;
   } catch (const Error& error) {
     return report_error(error.what(), error.code());
   } catch (const std::bad_alloc&) {

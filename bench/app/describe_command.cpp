@@ -57,6 +57,8 @@ void add_describe_command(CLI::App& app, Action& action) {
                                      "Show a network's layers, shapes, multiply-accumulates and "
                                      "times; --format yaml makes a model "
                                      "file");
+  // The networks know their own limits.
+  const CLI::Range positive(std::int64_t{1}, std::int64_t{1} << 40);
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("MODEL", arguments->model,
@@ -67,13 +69,13 @@ void add_describe_command(CLI::App& app, Action& action) {
       command
           ->add_option("--image-size", arguments->sizes.image_size,
                        "Height and width of the input image (default: the network's own)")
-          ->check(CLI::PositiveNumber),
+          ->check(positive),
       command
           ->add_option("--sequence-length", arguments->sizes.sequence_length,
                        "Tokens of the input (default: the network's own)")
-          ->check(CLI::PositiveNumber),
+          ->check(positive),
       command->add_option("--batch", arguments->batch, "Samples an iteration")
-          ->check(CLI::PositiveNumber)
+          ->check(positive)
           ->capture_default_str(),
       command
           ->add_option("--accelerator", arguments->accelerator,

@@ -57,6 +57,19 @@ void check_real_work(const RunConfig& config, const Workload& workload) {
   }
 }
 
+// Held time cannot be cut short, so a budget could not end it in time.
+void check_budget(const RunConfig& config, const Workload& workload) {
+  const Nanoseconds iteration = workload.forward_ns + workload.backward_ns();
+  if (config.compute.mode == "timed" && config.budget_ns > 0 && iteration > config.budget_ns) {
+    throw InputError(
+        fmt::format("{}: one iteration of workload '{}' takes {}, more than the budget of {}: "
+                    "raise `budget`, or "
+                    "check the units of its times",
+                    config.source.string(), workload.name, human_time(iteration),
+                    human_time(config.budget_ns)));
+  }
+}
+
 void check_distinct(const RunConfig& config, const std::vector<LoadedWorkload>& workloads) {
   for (std::size_t later = 1; later < workloads.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
@@ -90,6 +103,7 @@ std::vector<LoadedWorkload> load_workloads(const RunConfig& config) {
   for (const WorkloadConfig& workload : config.workloads) {
     workloads.push_back(load(workload, config.compute.accelerator));
     check_real_work(config, workloads.back().workload);
+    check_budget(config, workloads.back().workload);
   }
   check_distinct(config, workloads);
   return workloads;

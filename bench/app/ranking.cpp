@@ -45,7 +45,8 @@ std::vector<std::string> row_of(const CaseRecord& record) {
     return percent(predicted / summary.median - 1);
   }));
   const auto gap = [&](Nanoseconds optimal) {
-    return record.predicted_ns ? percent(*record.predicted_ns / optimal - 1) : std::string("-");
+    const bool comparable = record.predicted_ns && optimal > 0;
+    return comparable ? percent(*record.predicted_ns / optimal - 1) : std::string("-");
   };
   row.push_back(or_dash(record.optimal_ns, gap));
   std::vector<std::string> remarks = record.flags;

@@ -29,6 +29,8 @@ def clean_environment(**extra: str) -> dict[str, str]:
 class Program:
     """The program under test; every call has a deadline, so that nothing hangs for ever."""
 
+    path = PROGRAM
+
     def run(self, *arguments: object, timeout: float = 120, **environment: str) -> subprocess.CompletedProcess:
         return subprocess.run(
             [str(PROGRAM), *map(str, arguments)],

@@ -2,6 +2,7 @@
 """Model files: what describe writes, configs can run, real work included."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,28 @@ def test_two_files_of_one_name_are_refused(program, make_config, tmp_path):
                        "--out", tmp_path / "out")
     assert done.returncode == 2
     assert "'resnet18'" in done.stderr and "`name`" in done.stderr
+
+
+def test_an_iteration_longer_than_the_budget_is_refused(program, make_config, tmp_path):
+    done = program.run("run", make_config(tensors=[(4000, 25000.0)], budget="4s"), "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "'small' takes 25.0 s" in done.stderr and "budget" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["describe", "resnet18"]], ids=["little", "much"])
+def test_output_that_cannot_be_written_is_an_error(program, arguments):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program.path, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                              check=False)
+    assert done.returncode == 3
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_model_that_takes_no_time_has_no_gap(program, make_config, tmp_path):
+    config = make_config(tensors=[(0, 0.0)], strategies=["single", "optimal"])
+    model = json.loads((tmp_path / "small.model.yaml").read_text())
+    (tmp_path / "small.model.yaml").write_text(json.dumps({**model, "forward_ms": 0}))
+    done = program.run("run", config, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "nan" not in done.stdout
