@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/model_file.hpp"
 
+#include "bench/core/text.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace mergewise::detail {
@@ -20,6 +23,11 @@ std::string name_from(const Node& node) {
   std::string name = node.as_string();
   if (name.empty()) {
     node.fail("'' is empty, expected a name");
+  }
+  // They would break tables, and could steer a terminal.
+  if (std::any_of(name.begin(), name.end(),
+                  [](unsigned char c) { return c < 0x20 || c == 0x7f; })) {
+    node.fail("'" + excerpt(name) + "' has control characters, expected a name without");
   }
   return name;
 }

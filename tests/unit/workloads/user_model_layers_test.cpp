@@ -148,7 +148,7 @@ TEST(WrittenModel, QuotesWhatYamlWouldMisread) {
   const auto file = folder.path() / "model.yaml";
   UserModel odd;
   odd.workload.name = "yes: #no";
-  odd.workload.times_from = "a \"quoted\"\nline";
+  odd.workload.times_from = "a \"quoted\": line";
   odd.workload.forward_ns = 1e-5;
   odd.workload.tensors.push_back({"1.5", "- x", {2}, 8, 1e-5, 123456789012.25});
   std::ofstream(file) << user_model_yaml(odd);

@@ -157,6 +157,13 @@ TEST_F(UserModel, RefusesSizesThatOverflow) {
   EXPECT_THAT(refusal(many), AllOf(HasSubstr(":261:5:"), HasSubstr("2^50")));
 }
 
+TEST_F(UserModel, RefusesNamesThatCouldSteerATerminal) {
+  EXPECT_THAT(refusal("tensors: [{name: \"a\\e[31m\", bytes: 4, backward_ns: 3}]\n"),
+              HasSubstr("control characters"));
+  EXPECT_THAT(refusal("tensors: [{name: \"a\\nb\", bytes: 4, backward_ns: 3}]\n"),
+              HasSubstr("control characters"));
+}
+
 TEST_F(UserModel, RefusesPassesThatLastTooLong) {
   EXPECT_THAT(refusal("tensors: [{name: a, bytes: 4, backward_ns: 6e14},"
                       " {name: b, bytes: 4, backward_ns: 6e14}]\n"),
