@@ -12,7 +12,7 @@ import traceback
 from pathlib import Path
 
 from mergewise_export import __version__, training
-from mergewise_export.errors import ExportError, UsageError, describe, some
+from mergewise_export.errors import ExportError, UsageError, describe, some, told_as
 from mergewise_export.passes import CudaClock, HostClock, Trainer, sparse_names
 from mergewise_export.summary import summary
 from mergewise_export.times import summarise
@@ -103,14 +103,15 @@ def _export(options):
     # What the user's own code prints must not get into the file.
     with contextlib.redirect_stdout(sys.stderr):
         text, report = _measure(options, name)
-    if output == "-":
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    else:
-        try:
+    try:
+        if output == "-":
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        else:
             Path(output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{output}: cannot be written: {error.strerror or error}") from error
+    except OSError as error:
+        where = "standard output" if output == "-" else output
+        raise UsageError(f"{where}: cannot be written: {error.strerror or error}") from error
     print(report(output), file=sys.stderr)
 
 
@@ -176,9 +177,10 @@ def _inputs(torch, options, device):
     if options.inputs:
         return training.user_inputs(torch, options.inputs, options.batch, device)
     shape = options.input_shape or IMAGES
-    if options.input_dtype == "long":
-        return training.random_tokens(torch, options.batch, shape, options.vocab, device)
-    return training.random_images(torch, options.batch, shape, device)
+    with told_as(UsageError, f"making {options.batch} inputs of {list(shape)}"):
+        if options.input_dtype == "long":
+            return training.random_tokens(torch, options.batch, shape, options.vocab, device)
+        return training.random_images(torch, options.batch, shape, device)
 
 
 def _warnings(times, passes, parameters, sparse, loss):

@@ -180,6 +180,8 @@ MISTAKES = [
     (["export_models:Partial", "--inputs", "export_models:raises", "--vocab", "5"], 2, "leave one of them out"),
     (["export_models:Partial", "-o", "no/such/folder.yaml"], 2, "there is no folder no/such"),
     (["export_models:Partial", "-o", "."], 2, "is a folder"),
+    (["export_models:Partial", "--input-shape", "1000000000,1000000"], 2, "making 2 inputs of [1000000000, 1000000]"),
+    (["export_models:Partial", "--input-shape", "8", "-o", "/dev/full"], 2, "/dev/full: cannot be written"),
     (["export_models:Partial", "--input-shape", "9"], 3, "the forward pass failed: RuntimeError: "),
     (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:raises"], 3, "the loss failed: "),
     (["export_models:Partial", "--input-shape", "8", "--loss", "export_models:a_text"], 3, "the loss is str"),
