@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 
 namespace mergewise {
@@ -53,9 +54,18 @@ void print_summary(const ImportedModel& imported) {
   for (const std::string& note : imported.notes) fmt::print(stderr, "note: {}\n", note);
 }
 
+// Before minutes of reading, not after.
+void check_output(const Arguments& arguments) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(arguments.file, arguments.out, ignored)) {
+    throw InputError(
+        fmt::format("--output {} is the file to read, expected another", arguments.out));
+  }
+}
+
 ExitCode deliver(const ImportedModel& imported, const std::string& out) {
   const std::string yaml = user_model_yaml(imported.user_model);
-  if (out.empty()) {
+  if (out.empty() || out == "-") {
     fmt::print("{}", yaml);
   } else {
     write_file(out, yaml);
@@ -69,7 +79,7 @@ CLI::App* add_kind(CLI::App& import, const std::string& name, const std::string&
   auto* command = import.add_subcommand(name, description);
   command->add_option("FILE", arguments->file, "The file to read")->required();
   command->add_option("-o,--output", arguments->out,
-                      "Where to write the model (YAML); default: to standard output");
+                      "Where to write the model (YAML); default, and -: to standard output");
   return command;
 }
 
@@ -88,6 +98,7 @@ void add_import_command(CLI::App& app, Action& action) {
   trace->footer(kTraceFooter);
   trace->callback([&action, arguments] {
     action = [arguments] {
+      check_output(*arguments);
       return deliver(import_torch_trace(arguments->file, {arguments->name, arguments->batch}),
                      arguments->out);
     };
@@ -99,6 +110,7 @@ void add_import_command(CLI::App& app, Action& action) {
   timings->footer(kTimingsFooter);
   timings->callback([&action, arguments] {
     action = [arguments] {
+      check_output(*arguments);
       return deliver(import_timings(arguments->file, arguments->model), arguments->out);
     };
   });

@@ -120,3 +120,18 @@ def test_help_tells_how_to_record(program):
     assert done.returncode == 0
     assert "record_shapes=True" in done.stdout
     assert "ready_ms" in program.run("import", "timings", "--help").stdout
+
+
+def test_a_trace_is_not_overwritten_by_its_model(program, tmp_path):
+    trace = tmp_path / "trace.json"
+    trace.write_bytes((RECORDED / "torch_2_4_cpu.json").read_bytes())
+    done = program.run("import", "torch-trace", trace, "-o", trace)
+    assert done.returncode == 2
+    assert "is the file to read" in done.stderr
+    assert trace.read_bytes() == (RECORDED / "torch_2_4_cpu.json").read_bytes()
+
+
+def test_a_dash_is_standard_output(program):
+    to_stdout = program.run("import", "torch-trace", RECORDED / "torch_2_4_cpu.json")
+    assert program.run("import", "torch-trace", RECORDED / "torch_2_4_cpu.json", "-o", "-").stdout == to_stdout.stdout
+    assert not Path("-").exists()
