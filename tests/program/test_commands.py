@@ -34,7 +34,9 @@ def test_list_names_every_strategy_with_its_defaults(program):
 @pytest.mark.parametrize("golden", MODELS, ids=lambda path: path.stem)
 def test_describe_equals_the_recorded_model(program, golden: Path):
     expected = json.loads(golden.read_text())
-    described = program.json("describe", expected["name"], "--format", "json")
+    shape = expected["input_shape"]
+    size = ["--sequence-length" if len(shape) == 2 else "--image-size", shape[-1]]
+    described = program.json("describe", expected["name"], *size, "--format", "json")
     assert described["name"] == expected["name"]
     assert described["total_parameters"] == expected["total_parameters"]
     assert described["total_macs"] == expected["total_macs"]
