@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from chromium import Browser, find
+from needs import skip_or_fail
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = ("quickstart", "troubled")
@@ -24,10 +25,7 @@ PAGE_COLOURS = {"light": "rgb(246, 245, 242)", "dark": "rgb(18, 21, 25)"}
 def browser():
     path = find()
     if path is None:
-        message = "no Chromium on PATH (Debian: apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
+        skip_or_fail("no Chromium on PATH (Debian: apt-get install chromium)")
     with Browser(path) as started:
         yield started
 

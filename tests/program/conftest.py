@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # for processes.py, whatever pytest's import mode
+# For processes.py and needs.py, whatever pytest's import mode.
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
 
 from processes import ROOT  # noqa: E402
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at the ranks of a running program, and waits for things without sleeping blindly."""
+"""Looks at the ranks of a running program and at what it left, and waits for things without sleeping blindly."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -10,6 +11,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def result_of(out: Path) -> dict:
+    """The result that a run left in its output folder."""
+    return json.loads((out / "result.json").read_text())
 
 
 def ranks_of(parent: int) -> list[int]:

@@ -3,14 +3,13 @@
 
 import gzip
 import json
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
+from needs import TORCH_PYTHON, skip_or_fail
+from processes import result_of
 
-# The distribution's, which python3-torchvision is for.
-PYTHON = os.environ.get("MERGEWISE_TORCH_PYTHON", "/usr/bin/python3")
 RECORDED = Path(__file__).parents[1] / "golden/traces"
 
 
@@ -19,14 +18,13 @@ def trace(tmp_path_factory) -> Path:
     """A trace of three steps of ResNet-18, recorded here and now."""
     file = tmp_path_factory.mktemp("trace") / "resnet18.json"
     recorder = Path(__file__).parent / "record_trace.py"
-    done = subprocess.run(
-        [PYTHON, str(recorder), "resnet18", "2", "64", "3", str(file)], capture_output=True, text=True, timeout=300,
-        check=False)
+    command = [TORCH_PYTHON, str(recorder), "resnet18", "2", "64", "3", str(file)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    except OSError as error:
+        skip_or_fail(f"no {TORCH_PYTHON}: {error}")
     if done.returncode != 0:
-        reason = f"{PYTHON}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+        skip_or_fail(f"{TORCH_PYTHON}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}")
     return file
 
 
@@ -57,7 +55,7 @@ def test_an_imported_model_runs(program, make_config, tmp_path):
     config = make_config(workloads=[{"file": str(model)}], strategies=["wfbp", "mg_wfbp", "optimal"])
     done = program.run("run", config, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    result = json.loads((tmp_path / "out/result.json").read_text())
+    result = result_of(tmp_path / "out")
     assert [case["verified"] for case in result["cases"]] == [True, True, True]
 
 
@@ -68,7 +66,7 @@ def test_an_imported_trace_of_a_real_network_runs(program, trace, make_config, t
                          iterations={"block": 1, "max": 3, "target": 0.9})
     done = program.run("run", config, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    case = json.loads((tmp_path / "out/result.json").read_text())["cases"][0]
+    case = result_of(tmp_path / "out")["cases"][0]
     assert case["workload"]["name"] == "mine"
     assert case["workload"]["times"] == "measured"
     assert case["verified"] is True

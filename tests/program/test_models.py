@@ -3,13 +3,9 @@
 
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
-
-
-def load(out: Path) -> dict:
-    return json.loads((out / "result.json").read_text())
+from processes import result_of
 
 
 def described(program, *arguments: object) -> str:
@@ -57,7 +53,7 @@ def test_a_described_network_runs(program, make_config, tmp_path, mode):
                          iterations={"block": 2, "max": 2, "target": 0.9})
     done = program.run("run", config, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    case = load(tmp_path / "out")["cases"][0]
+    case = result_of(tmp_path / "out")["cases"][0]
     assert case["verified"] is True
     assert case["workload"]["times"] == ("modelled" if mode == "timed" else "measured")
 
@@ -68,7 +64,7 @@ def test_one_network_at_two_sizes_is_two_workloads(program, make_config, tmp_pat
                          iterations={"block": 2, "max": 2, "target": 0.9})
     done = program.run("run", config, "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    result = load(tmp_path / "out")
+    result = result_of(tmp_path / "out")
     assert len({case["workload"]["name"] for case in result["cases"]}) == 2
     assert len(result["profiles"]) == 2
 

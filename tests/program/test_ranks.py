@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from processes import end, lines_until, ranks_of, wait_until
+from processes import end, lines_until, ranks_of, result_of, wait_until
 
 
 def start_ranks(program, config, out, ranks, *arguments, world_size=None):
@@ -32,7 +32,7 @@ def test_ranks_started_by_hand_meet(program, make_config, tmp_path, kind):
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
     assert outputs[1] == ("", "")  # only rank 0 prints
     assert outputs[2] == ("", "")
-    assert json.loads((out / "result.json").read_text())["cases"][0]["verified"] is True
+    assert result_of(out)["cases"][0]["verified"] is True
 
 
 def test_a_launcher_without_a_meeting_place_is_told_so(program, make_config, tmp_path):
@@ -95,7 +95,7 @@ def test_a_killed_rank_is_named_once_and_nothing_finished_is_lost(program, make_
     assert f"rank {victim}" in told[0]
     assert "group" in told[0]
     assert "endless" in told[0]
-    cases = json.loads((out / "result.json").read_text())["cases"]
+    cases = result_of(out)["cases"]
     assert [case["status"] for case in cases if case["workload"]["name"] == "quick"] == ["ok", "ok"]
     if victim != 0:  # rank 0 is the one that writes
         assert {case["status"] for case in cases if case["workload"]["name"] == "endless"} <= {"partial"}
@@ -121,7 +121,7 @@ def test_a_signal_keeps_what_was_measured(program, long_config, tmp_path, sent):
     code, errors = end(process, 60)
     assert code == 3
     assert "stopped by a signal" in errors
-    result = json.loads((out / "result.json").read_text())
+    result = result_of(out)
     assert result["complete"] is False
     assert {case["status"] for case in result["cases"]} == {"partial"}
     assert any(case["samples_ns"] for case in result["cases"])

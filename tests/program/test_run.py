@@ -7,17 +7,15 @@ import tempfile
 from pathlib import Path
 
 import pytest
-
-
-def load(out: Path) -> dict:
-    return json.loads((out / "result.json").read_text())
+from needs import skip_or_fail
+from processes import result_of
 
 
 def test_every_strategy_is_verified_and_measured(program, make_config, tmp_path):
     out = tmp_path / "out"
     done = program.run("run", make_config(), "--out", out)
     assert done.returncode == 0, done.stderr
-    result = load(out)
+    result = result_of(out)
     assert result["schema"] == "mergewise/result/1"
     assert result["complete"] is True
     assert [case["strategy"] for case in result["cases"]] == ["wfbp", "single", "ddp", "mg_wfbp", "optimal"]
@@ -46,7 +44,7 @@ def test_one_rank_communicates_nothing(program, make_config, tmp_path):
     out = tmp_path / "out"
     done = program.run("run", make_config(ranks=[1], strategies=["wfbp", "optimal"]), "--out", out)
     assert done.returncode == 0, done.stderr
-    for case in load(out)["cases"]:
+    for case in result_of(out)["cases"]:
         assert case["verified"] is True
         assert case["predicted_ns"] == pytest.approx(2.7e6)  # forward 1 ms, backward 1.7 ms
 
@@ -55,8 +53,8 @@ def test_cases_with_fewer_ranks_use_the_first(program, make_config, tmp_path):
     out = tmp_path / "out"
     done = program.run("run", make_config(ranks=[1, 2, 3], strategies=["single"]), "--out", out)
     assert done.returncode == 0, done.stderr
-    assert [case["ranks"] for case in load(out)["cases"]] == [1, 2, 3]
-    assert all(case["verified"] for case in load(out)["cases"])
+    assert [case["ranks"] for case in result_of(out)["cases"]] == [1, 2, 3]
+    assert all(case["verified"] for case in result_of(out)["cases"])
 
 
 @pytest.mark.parametrize("tensors", [[(4000, 1.0)], [(0, 1.0)], [(0, 0.5), (400, 0.0), (0, 0.5)], [(4, 0.0)]],
@@ -65,7 +63,7 @@ def test_odd_models_run(program, make_config, tmp_path, tensors):
     out = tmp_path / "out"
     done = program.run("run", make_config(tensors=tensors), "--out", out)
     assert done.returncode == 0, done.stderr
-    assert all(case["verified"] for case in load(out)["cases"])
+    assert all(case["verified"] for case in result_of(out)["cases"])
 
 
 @pytest.mark.parametrize("buffers", ["slice", "copy"])
@@ -75,7 +73,7 @@ def test_gemm_measures_real_work_and_its_tax(program, make_config, tmp_path, buf
                          compute={"mode": "gemm"}, buffers=buffers, iterations={"block": 2, "max": 2, "target": 0.9})
     done = program.run("run", config, "--out", out)
     assert done.returncode == 0, done.stderr
-    case = load(out)["cases"][0]
+    case = result_of(out)["cases"][0]
     assert case["verified"] is True
     assert case["tax_ns"] is not None
     assert (case["breakdown"]["labels_ns"]["pack"] > 0) == (buffers == "copy")
@@ -95,7 +93,7 @@ def test_an_emulated_link_is_said_and_counted(program, make_config, tmp_path):
     config = make_config(link={"a_us": 2000, "gbps": 1}, strategies=["wfbp", "single"])
     done = program.run("run", config, "--out", out)
     assert done.returncode == 0, done.stderr
-    for case in load(out)["cases"]:
+    for case in result_of(out)["cases"]:
         assert "link_emulated" in case["flags"]
         groups = len(case["plan"]["groups"])
         assert case["link"]["collectives"] == groups * len(case["samples_ns"])
@@ -108,7 +106,7 @@ def test_the_same_seed_gives_the_same_order(program, make_config, tmp_path):
     orders = []
     for out in (tmp_path / "a", tmp_path / "b"):
         assert program.run("run", config, "--out", out).returncode == 0
-        orders.append(load(out)["order"])
+        orders.append(result_of(out)["order"])
     assert orders[0] == orders[1]
 
 
@@ -119,7 +117,7 @@ def test_launches_are_kept_apart_and_compared(program, make_config, tmp_path):
     comparison = json.loads((out / "launches.json").read_text())
     assert [case["strategy"] for case in comparison["cases"]] == ["single", "ddp"]
     for position, case in enumerate(comparison["cases"]):
-        medians = [load(out / f"launch-{i}")["cases"][position]["summary"]["median_ns"] for i in (1, 2)]
+        medians = [result_of(out / f"launch-{i}")["cases"][position]["summary"]["median_ns"] for i in (1, 2)]
         assert case["medians_ns"] == medians
         assert case["spread"] == pytest.approx((max(medians) - min(medians)) / (sum(medians) / 2))
 
@@ -128,7 +126,7 @@ def test_a_budget_ends_the_run_in_time_and_says_so(program, make_config, tmp_pat
     out = tmp_path / "out"
     config = make_config(iterations={"block": 2, "max": 100000, "target": 1e-9}, budget="3s")
     done = program.run("run", config, "--out", out, timeout=60)
-    stopped = {case["stopped"] for case in load(out)["cases"]}
+    stopped = {case["stopped"] for case in result_of(out)["cases"]}
     assert stopped == {"budget"}
     assert done.returncode in (0, 3)  # 3 when a strategy got no turn at all on a slow machine
 
@@ -141,7 +139,7 @@ def test_a_profile_is_a_workload_with_its_own_costs(program, tmp_path, make_conf
     out = tmp_path / "out"
     done = program.run("run", make_config(workloads=[{"profile": "given.json"}], strategies=["single"]), "--out", out)
     assert done.returncode == 0, done.stderr
-    result = load(out)
+    result = result_of(out)
     assert result["cases"][0]["predicted_ns"] == pytest.approx(1500000 + 123456 + 400)
     assert result["calibrations"] == []
 
@@ -207,10 +205,7 @@ def small_disk():
     """A file system of 64 KiB."""
     with tempfile.TemporaryDirectory() as folder:
         if os.system(f"mount -t tmpfs -o size=64k none {folder} 2>/dev/null") != 0:
-            message = "mounting a small file system needs root"
-            if os.environ.get("CI"):
-                pytest.fail(message)
-            pytest.skip(message)
+            skip_or_fail("mounting a small file system needs root")
         yield Path(folder)
         os.system(f"umount -l {folder}")
 

@@ -6,16 +6,19 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # for needs.py, whatever pytest's import mode
+
+from needs import TORCH_PYTHON, skip_or_fail  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("MERGEWISE_PROGRAM", ROOT / "build/release/bin/mergewise"))
-# The distribution's, which python3-torchvision is for.
-PYTHON = os.environ.get("MERGEWISE_TORCH_PYTHON", "/usr/bin/python3")
 
 
 class Torch:
@@ -24,7 +27,7 @@ class Torch:
     def __init__(self) -> None:
         self.errors = tempfile.TemporaryFile("w+")
         self.process = subprocess.Popen(
-            [PYTHON, str(Path(__file__).parent / "record_networks.py")],
+            [TORCH_PYTHON, str(Path(__file__).parent / "record_networks.py")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
         self.versions = self.answer()
 
@@ -37,7 +40,7 @@ class Torch:
         line = self.process.stdout.readline()
         if not line:
             self.errors.seek(0)
-            raise RuntimeError(f"{PYTHON}: {(self.errors.read().strip().splitlines() or ['ended'])[-1]}")
+            raise RuntimeError(f"{TORCH_PYTHON}: {(self.errors.read().strip().splitlines() or ['ended'])[-1]}")
         return json.loads(line)
 
     def end(self) -> None:
@@ -50,9 +53,7 @@ def torch() -> Iterator[Torch]:
     try:
         torch = Torch()
     except (OSError, RuntimeError) as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error))
-        pytest.skip(str(error))
+        skip_or_fail(str(error))
     yield torch
     torch.end()
 
