@@ -60,7 +60,7 @@ void print_table(const PlannedCase& planned, const TimeModel& model) {
     const Bytes bytes = model.bytes(group.begin, group.end);
     rows.push_back({fmt::format("{}", i), fmt::format("{}..{}", group.begin, group.end - 1),
                     human_bytes(bytes), human_time(model.ready(group.end - 1)),
-                    human_time(model.transfer(bytes))});
+                    human_time(model.transfer(group.begin, group.end))});
   }
   fmt::print("{}", format_table({"group", "tensors", "size", "backward until ready", "transfer"},
                                 rows, 2));

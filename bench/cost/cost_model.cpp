@@ -54,6 +54,28 @@ CostModel::CostModel(MeasuredCost measured) {
   form_ = std::move(measured);
 }
 
+CostModel::CostModel(BestOfCost best) {
+  if (best.lines.empty()) throw InputError("a best-of cost has no lines, expected at least one");
+  for (const LinearCost& line : best.lines) {
+    require_cost(line.a_ns, "a_ns");
+    require_cost(line.b_ns_per_byte, "b_ns_per_byte");
+  }
+  if (best.lines.size() == 1) {
+    line_ = best.lines.front();
+    form_ = line_;
+  } else {
+    form_ = std::move(best);
+  }
+}
+
+Nanoseconds CostModel::least_line(double size) const {
+  const std::vector<LinearCost>& lines = std::get<BestOfCost>(form_).lines;
+  Nanoseconds least = lines.front().a_ns + lines.front().b_ns_per_byte * size;
+  for (const LinearCost& line : lines)
+    least = std::min(least, line.a_ns + line.b_ns_per_byte * size);
+  return least;
+}
+
 Nanoseconds CostModel::interpolated(double size) const {
   const auto after =
       std::upper_bound(segments_.begin(), segments_.end(), size,
@@ -64,7 +86,11 @@ Nanoseconds CostModel::interpolated(double size) const {
 }
 
 bool CostModel::is_zero() const {
-  if (segments_.empty()) return line_ == LinearCost{};
+  if (linear() != nullptr) return line_ == LinearCost{};
+  if (const BestOfCost* best = best_of()) {
+    return std::any_of(best->lines.begin(), best->lines.end(),
+                       [](const LinearCost& line) { return line == LinearCost{}; });
+  }
   return std::all_of(segments_.begin(), segments_.end(),
                      [](const Segment& segment) { return segment.ns == 0; });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operation on a number of bytes costs: a straight line or a calibrated table.
+// What an operation on a number of bytes costs: a straight line, the best of several, or a
+// calibrated table.
 #pragma once
 
 #include "bench/core/units.hpp"
@@ -25,6 +26,12 @@ struct MeasuredCost {
   friend bool operator==(const MeasuredCost&, const MeasuredCost&) = default;
 };
 
+/// The least of several lines for each number of bytes: an operation that picks its best algorithm.
+struct BestOfCost {
+  std::vector<LinearCost> lines;  ///< at least one
+  friend bool operator==(const BestOfCost&, const BestOfCost&) = default;
+};
+
 /// A non-decreasing cost of bytes with T(0) = 0. Immutable value; calling it is O(1) or O(log
 /// points), no allocation, from any thread.
 class CostModel {
@@ -33,18 +40,21 @@ class CostModel {
   /// Throw InputError for negative or non-finite numbers, unordered or missing points.
   CostModel(LinearCost linear);      // NOLINT(google-explicit-constructor): a line is a cost model
   CostModel(MeasuredCost measured);  // NOLINT(google-explicit-constructor): so is a table
+  CostModel(BestOfCost best);        // NOLINT(google-explicit-constructor): and a choice of lines
 
   [[nodiscard]] Nanoseconds operator()(Bytes bytes) const {
     if (bytes <= 0) return 0;
     const auto size = static_cast<double>(bytes);
-    if (segments_.empty()) return line_.a_ns + line_.b_ns_per_byte * size;
-    return interpolated(size);
+    if (form_.index() == 0) return line_.a_ns + line_.b_ns_per_byte * size;
+    return form_.index() == 1 ? interpolated(size) : least_line(size);
   }
 
-  /// The line, or nullptr for a table.
+  /// The line, or nullptr for another form (one line is a line, however it was given).
   [[nodiscard]] const LinearCost* linear() const { return std::get_if<LinearCost>(&form_); }
-  /// The points as given (before the running maximum), or nullptr for a line.
+  /// The points as given (before the running maximum), or nullptr for another form.
   [[nodiscard]] const MeasuredCost* measured() const { return std::get_if<MeasuredCost>(&form_); }
+  /// The lines as given, at least two, or nullptr for another form.
+  [[nodiscard]] const BestOfCost* best_of() const { return std::get_if<BestOfCost>(&form_); }
   /// True when every number of bytes costs nothing.
   [[nodiscard]] bool is_zero() const;
 
@@ -61,11 +71,32 @@ class CostModel {
   };
 
   [[nodiscard]] Nanoseconds interpolated(double size) const;
+  [[nodiscard]] Nanoseconds least_line(double size) const;
 
-  std::variant<LinearCost, MeasuredCost> form_;
+  std::variant<LinearCost, MeasuredCost, BestOfCost> form_;
   LinearCost line_;                // of a line, at hand without asking the variant
   std::vector<Segment> segments_;  // of a table, one for each point
 };
+
+/// A table through the points of a fit with several lines, and where each begins.
+struct SegmentedFit {
+  struct Segment {
+    Bytes from = 0;  ///< the first point it covers
+    Bytes to = 0;    ///< the last
+    LinearCost line;
+  };
+  std::vector<Segment> segments;  ///< at least one, by increasing bytes
+  double r_squared = 0;
+  double largest_error = 0;  ///< largest |fit - point| / point
+  /// The fit as a cost: a line when there is one segment, else a table with the ends of every
+  /// segment (jumps between segments stay jumps).
+  [[nodiscard]] CostModel cost() const;
+};
+/// As many segments as the points support: the number (up to `most`) of least Bayesian information
+/// criterion for relative errors, each with at least three points, borders by dynamic programming.
+/// The points need not be ordered and may repeat sizes. Errors as fit_line().
+[[nodiscard]] SegmentedFit fit_segments(const std::vector<std::pair<Bytes, Nanoseconds>>& points,
+                                        int most = 6);
 
 /// How well a straight line describes measured points.
 struct LineFit {

@@ -81,8 +81,8 @@ const char* CollectiveCost::planning_variant() const {
 bool operator==(const Profile& a, const Profile& b) {
   const auto fields = [](const Profile& p) {
     return std::tie(p.name, p.forward_ns, p.tensors, p.all_reduce, p.all_gather, p.reduce_scatter,
-                    p.compressors, p.compressor, p.density, p.ranks, p.grad_dtype, p.options,
-                    p.pack, p.unpack, p.update);
+                    p.compressors, p.compressor, p.density, p.ranks, p.grad_dtype, p.accumulation,
+                    p.options, p.pack, p.unpack, p.update);
   };
   return fields(a) == fields(b);
 }
@@ -90,6 +90,13 @@ bool operator==(const Profile& a, const Profile& b) {
 json to_json(const CostModel& model) {
   if (const LinearCost* line = model.linear()) {
     return {{"model", "linear"}, {"a_ns", line->a_ns}, {"b_ns_per_byte", line->b_ns_per_byte}};
+  }
+  if (const BestOfCost* best = model.best_of()) {
+    json lines = json::array();
+    for (const LinearCost& line : best->lines) {
+      lines.push_back({{"a_ns", line.a_ns}, {"b_ns_per_byte", line.b_ns_per_byte}});
+    }
+    return {{"model", "best_of"}, {"lines", std::move(lines)}};
   }
   json points = json::array();
   for (const auto& [bytes, ns] : model.measured()->points) points.push_back({bytes, ns});
@@ -108,6 +115,7 @@ json to_json(const Profile& profile) {
   json out{{"schema", kProfileSchema}, {"name", profile.name}, {"forward_ns", profile.forward_ns}};
   // fp32 is what a reader assumes; naming it would also ask for whole elements of 4 bytes.
   if (profile.grad_dtype != DType::kFloat32) out["grad_dtype"] = name_of(profile.grad_dtype);
+  if (profile.accumulation != 1) out["accumulation"] = profile.accumulation;
   if (profile.ranks) out["ranks"] = *profile.ranks;
   json& tensors = out["tensors"] = json::array();
   for (const ProfileTensor& tensor : profile.tensors) tensors.push_back(tensor_json(tensor));

@@ -72,10 +72,11 @@ struct Profile {
   double density = 0.001;
   std::optional<int> ranks;
   DType grad_dtype = DType::kFloat32;
-  Options options;   ///< for the strategy; those it does not know are noted and ignored
-  CostModel pack;    ///< p(M), of the group's dense bytes
-  CostModel unpack;  ///< q(M)
-  CostModel update;  ///< u(M)
+  int accumulation = 1;  ///< micro-batches an iteration, all but the last without communication
+  Options options;       ///< for the strategy; those it does not know are noted and ignored
+  CostModel pack;        ///< p(M), of the group's dense bytes
+  CostModel unpack;      ///< q(M)
+  CostModel update;      ///< u(M)
   std::vector<std::string> notes;  ///< what the loader ignored; not saved, not compared
   friend bool operator==(const Profile& a, const Profile& b);
 };

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr std::int64_t kMostRanks = 1'000'000;
+constexpr std::int64_t kMostAccumulation = 1'000'000;
 
 using Words = std::vector<std::string>;
 
@@ -51,14 +52,33 @@ MeasuredCost read_points(const Node& node) {
   return cost;
 }
 
+LinearCost read_line(const Node& node) {
+  return {cost_number(node.at("a_ns")), cost_number(node.at("b_ns_per_byte"))};
+}
+
+BestOfCost read_lines(const Node& node) {
+  BestOfCost cost;
+  for (const Node& line : node.as_list()) {
+    line.allow_keys({"a_ns", "b_ns_per_byte"});
+    cost.lines.push_back(read_line(line));
+  }
+  if (cost.lines.empty()) node.fail("'lines' is empty, expected at least one line");
+  return cost;
+}
+
 // A model object; `also` names a key that is allowed beside the model's own.
 CostModel read_model(const Node& node, const char* also = nullptr) {
-  const bool linear = one_of(node.at("model"), "cost model", {"linear", "measured"}) == "linear";
-  Words keys = linear ? Words{"model", "a_ns", "b_ns_per_byte"} : Words{"model", "points"};
+  const std::string form =
+      one_of(node.at("model"), "cost model", {"linear", "measured", "best_of"});
+  Words keys{"model"};
+  if (form == "linear") keys.insert(keys.end(), {"a_ns", "b_ns_per_byte"});
+  if (form == "measured") keys.emplace_back("points");
+  if (form == "best_of") keys.emplace_back("lines");
   if (also != nullptr) keys.emplace_back(also);
   node.allow_keys(keys);
-  if (!linear) return read_points(node.at("points"));
-  return LinearCost{cost_number(node.at("a_ns")), cost_number(node.at("b_ns_per_byte"))};
+  if (form == "measured") return read_points(node.at("points"));
+  if (form == "best_of") return read_lines(node.at("lines"));
+  return read_line(node);
 }
 
 std::optional<CostModel>& variant_of(CollectiveCost& cost, std::string_view name) {
@@ -218,10 +238,10 @@ void read_compression(const Node& root, Profile& profile) {
 }
 
 void note_unknown_keys(const Node& root, Profile& profile) {
-  static const Words kKeys{"schema",     "name",       "forward_ns",     "tensors",
-                           "all_reduce", "all_gather", "reduce_scatter", "compressors",
-                           "compressor", "density",    "ranks",          "grad_dtype",
-                           "options",    "pack",       "unpack",         "update"};
+  static const Words kKeys{
+      "schema",         "name",        "forward_ns", "tensors", "all_reduce", "all_gather",
+      "reduce_scatter", "compressors", "compressor", "density", "ranks",      "grad_dtype",
+      "accumulation",   "options",     "pack",       "unpack",  "update"};
   for (const auto& [key, value] : root.as_map()) {
     const std::string& name = key.text();
     if (std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end()) continue;
@@ -253,6 +273,9 @@ Profile profile_from(const Node& root) {
     profile.ranks = static_cast<int>(node->as_integer(1, kMostRanks));
   }
   if (const auto node = root.find("grad_dtype")) profile.grad_dtype = read_dtype(*node);
+  if (const auto node = root.find("accumulation")) {
+    profile.accumulation = static_cast<int>(node->as_integer(1, kMostAccumulation));
+  }
   if (const auto node = root.find("options")) profile.options = read_options(*node);
   if (const auto node = root.find("pack")) profile.pack = read_model(*node);
   if (const auto node = root.find("unpack")) profile.unpack = read_model(*node);

@@ -10,11 +10,59 @@
 #include <cmath>
 
 namespace mergewise {
+namespace detail {
+
+/// What a group of n > 0 elements in t tensors makes, k of them being selected.
+struct Content {
+  Bytes n;
+  Bytes t;
+  Bytes k;
+};
+
+struct MessageRule {
+  const char* id;
+  Collective collective;
+  Bytes (*bytes)(const Content&);
+};
+
+}  // namespace detail
+
 namespace {
 
-constexpr Bytes kIndexAndValueBytes = 8;  // int32 index, fp32 value
+using detail::Content;
+using detail::MessageRule;
 
-bool is_dense(const WireFormat& wire) { return std::string_view(wire.compressor) == "none"; }
+constexpr Bytes kBucket = 512;       // of qsgd: elements that share a norm
+constexpr Bytes kIndexAndValue = 8;  // int32 index, fp32 value
+constexpr Bytes kValue = 4;          // fp32: a value, a scale or a norm
+
+Bytes pieces(Bytes n, Bytes size) { return (n + size - 1) / size; }
+Bytes signs(const Content& group) { return pieces(group.n, 8); }
+
+constexpr auto kReduced = Collective::kAllReduce;
+constexpr auto kGathered = Collective::kAllGather;
+
+const MessageRule kRules[] = {
+    {"none", kReduced, nullptr},
+    {"fp16", kReduced, [](const Content& g) { return 2 * g.n; }},
+    {"bf16", kReduced, [](const Content& g) { return 2 * g.n; }},
+    {"topk", kGathered, [](const Content& g) { return kIndexAndValue * g.k; }},
+    {"dgc", kGathered, [](const Content& g) { return kIndexAndValue * g.k; }},
+    {"randk", kReduced, [](const Content& g) { return kValue * g.k; }},
+    {"qsgd", kGathered, [](const Content& g) { return g.n + kValue * pieces(g.n, kBucket); }},
+    {"signsgd", kGathered, [](const Content& g) { return signs(g); }},
+    {"ef_signsgd", kGathered, [](const Content& g) { return signs(g) + kValue * g.t; }},
+    {"onebit", kGathered, [](const Content& g) { return signs(g) + 2 * kValue * g.t; }},
+    {"signum", kGathered, [](const Content& g) { return signs(g); }},
+    {"terngrad", kGathered, [](const Content& g) { return pieces(g.n, 4) + kValue * g.t; }},
+};
+
+const MessageRule& rule_of(const std::string& compressor) {
+  for (const MessageRule& rule : kRules) {
+    if (compressor == rule.id) return rule;
+  }
+  throw InputError(unknown_name("compressor", compressor, compressor_ids()));
+}
 
 }  // namespace
 
@@ -31,30 +79,35 @@ const char* name_of(Collective collective) {
 }
 
 const std::vector<std::string>& compressor_ids() {
-  static const std::vector<std::string> kIds{"none", "topk"};
+  static const std::vector<std::string> kIds = [] {
+    std::vector<std::string> ids;
+    for (const MessageRule& rule : kRules) ids.emplace_back(rule.id);
+    return ids;
+  }();
   return kIds;
 }
 
-void WireFormat::validate() const {
-  const std::vector<std::string>& ids = compressor_ids();
-  if (std::find(ids.begin(), ids.end(), compressor) == ids.end()) {
-    throw InputError(unknown_name("compressor", compressor, ids));
-  }
+WireFormat::WireFormat(const std::string& compressor, double density, Bytes element_bytes)
+    : compressor_(compressor),
+      density_(density),
+      element_bytes_(element_bytes),
+      dense_(compressor == "none"),
+      rule_(&rule_of(compressor)) {
   if (!(density > 0 && density <= 1)) {
     throw InputError(fmt::format("density is {}, expected a number above 0, at most 1", density));
   }
+  if (element_bytes < 1) {
+    throw InputError(fmt::format("an element has {} bytes, expected at least 1", element_bytes));
+  }
 }
 
-Collective WireFormat::collective() const {
-  return is_dense(*this) ? Collective::kAllReduce : Collective::kAllGather;
-}
+Collective WireFormat::collective() const { return rule_->collective; }
 
-Bytes WireFormat::wire_bytes(Bytes dense) const {
-  if (is_dense(*this)) return dense;
-  const Bytes elements = dense / element_bytes;
-  if (elements <= 0) return 0;
-  const auto wanted = static_cast<Bytes>(std::floor(density * static_cast<double>(elements)));
-  return kIndexAndValueBytes * std::min(elements, std::max<Bytes>(1, wanted));
+Bytes WireFormat::compressed_bytes(Bytes dense, std::int64_t tensors) const {
+  const Bytes n = dense / element_bytes_;
+  if (n <= 0) return 0;
+  const auto wanted = static_cast<Bytes>(std::floor(density_ * static_cast<double>(n)));
+  return rule_->bytes({n, tensors, std::min(n, std::max<Bytes>(1, wanted))});
 }
 
 }  // namespace mergewise

@@ -30,6 +30,57 @@ void check_release(const MergePlan& plan, std::size_t index) {
   }
 }
 
+bool before_forward(const Group& group) {
+  return std::holds_alternative<BeforeForward>(group.release);
+}
+
+/// The groups [first, last) of one collective cover every tensor once: in ready order, or in
+/// forward order.
+void check_phase(const MergePlan& plan, std::size_t first, std::size_t last,
+                 std::size_t tensor_count) {
+  const bool reverse = plan.groups[first].begin > 0;
+  std::size_t border = reverse ? tensor_count : 0;  // what is covered so far lies beyond it
+  for (std::size_t index = first; index < last; ++index) {
+    const Group& group = plan.groups[index];
+    if (group.end <= group.begin) {
+      reject(plan, index,
+             fmt::format("covers tensors [{}, {}), expected at least one tensor", group.begin,
+                         group.end));
+    }
+    if (group.end > tensor_count) {
+      reject(plan, index,
+             fmt::format("ends at {}, but there are only {} tensors", group.end, tensor_count));
+    }
+    if (reverse && !before_forward(group)) {
+      reject(plan, index,
+             fmt::format("begins at tensor {}, expected 0: only groups released before a forward "
+                         "pass may go in forward order",
+                         group.begin));
+    }
+    if ((reverse ? group.end : group.begin) != border) {
+      reject(plan, index,
+             fmt::format("{} tensor {}, expected {}: every tensor must be sent exactly once by {}, "
+                         "in {} order",
+                         reverse ? "ends at" : "begins at", reverse ? group.end : group.begin,
+                         border, name_of(group.collective), reverse ? "forward" : "ready"));
+    }
+    const auto* forward = std::get_if<BeforeForward>(&group.release);
+    if (forward != nullptr && forward->issued_with &&
+        (*forward->issued_with < first || *forward->issued_with >= index)) {
+      reject(plan, index,
+             fmt::format("is issued with group {}, expected an earlier group of its phase",
+                         *forward->issued_with));
+    }
+    check_release(plan, index);
+    border = reverse ? group.begin : group.end;
+  }
+  if (border != (reverse ? 0 : tensor_count)) {
+    throw InputError(fmt::format("the '{}' plan's {} groups end at tensor {}, expected all {}",
+                                 plan.strategy, name_of(plan.groups[first].collective), border,
+                                 tensor_count));
+  }
+}
+
 /// 64-bit FNV-1a, fed with integers in little-endian order so that every rank's machine agrees.
 class Fnv1a {
  public:
@@ -51,16 +102,18 @@ class Fnv1a {
 
 void add(Fnv1a& digest, const Release& release) {
   digest.add(std::uint64_t{release.index()});
-  if (const auto* layer = std::get_if<BeforeForward>(&release)) {
-    digest.add(std::uint64_t{layer->layer});
+  if (const auto* forward = std::get_if<BeforeForward>(&release)) {
+    // One more than the group, so that 0 is free for "none".
+    digest.add(std::uint64_t{forward->issued_with ? *forward->issued_with + 1 : 0});
   } else if (const auto* time = std::get_if<NotBefore>(&release)) {
     digest.add(time->after_backward_start);
   }
 }
 
 nlohmann::json to_json(const Release& release) {
-  if (const auto* layer = std::get_if<BeforeForward>(&release)) {
-    return {{"before_forward_of_layer", layer->layer}};
+  if (const auto* forward = std::get_if<BeforeForward>(&release)) {
+    if (!forward->issued_with) return "before_forward";
+    return {{"before_forward", {{"issued_with_group", *forward->issued_with}}}};
   }
   if (const auto* time = std::get_if<NotBefore>(&release)) {
     return {{"not_before_ns", time->after_backward_start}};
@@ -81,13 +134,15 @@ bool is_simple(const MergePlan& plan) {
 std::vector<std::size_t> MergePlan::ends() const {
   std::vector<std::size_t> ends;
   ends.reserve(groups.size());
-  for (const Group& group : groups) ends.push_back(group.end);
+  for (const Group& group : groups) {
+    if (group.collective == groups.front().collective) ends.push_back(group.end);
+  }
   return ends;
 }
 
 MergePlan plan_from_ends(std::string strategy, const std::vector<std::size_t>& ends,
                          Collective collective) {
-  MergePlan plan{std::move(strategy), {}};
+  MergePlan plan{std::move(strategy), {}, std::nullopt};
   plan.groups.reserve(ends.size());
   std::size_t begin = 0;
   for (const std::size_t end : ends) {
@@ -98,41 +153,31 @@ MergePlan plan_from_ends(std::string strategy, const std::vector<std::size_t>& e
 }
 
 void check(const MergePlan& plan, std::size_t tensor_count) {
-  constexpr std::size_t kPhases = 3;
-  std::array<std::size_t, kPhases> covered{};  // by the groups of each collective so far
-  std::array<bool, kPhases> present{};
-  for (std::size_t index = 0; index < plan.groups.size(); ++index) {
-    const Group& group = plan.groups[index];
-    const auto phase = static_cast<std::size_t>(group.collective);
-    MERGEWISE_CHECK(phase < kPhases, "a collective without a phase");
-    if (group.begin != covered[phase]) {
-      reject(plan, index,
-             fmt::format("begins at tensor {}, expected {}: every tensor must be sent exactly once "
-                         "by {}, in ready order",
-                         group.begin, covered[phase], name_of(group.collective)));
-    }
-    if (group.end <= group.begin) {
-      reject(plan, index,
-             fmt::format("covers tensors [{}, {}), expected at least one tensor", group.begin,
-                         group.end));
-    }
-    if (group.end > tensor_count) {
-      reject(plan, index,
-             fmt::format("ends at {}, but there are only {} tensors", group.end, tensor_count));
-    }
-    check_release(plan, index);
-    covered[phase] = group.end;
-    present[phase] = true;
-  }
   if (plan.groups.empty()) {
     throw InputError(fmt::format("the '{}' plan has no groups, expected {} tensors to be covered",
                                  plan.strategy, tensor_count));
   }
-  for (std::size_t phase = 0; phase < kPhases; ++phase) {
-    if (!present[phase] || covered[phase] == tensor_count) continue;
-    throw InputError(fmt::format("the '{}' plan's {} groups end at tensor {}, expected all {}",
-                                 plan.strategy, name_of(static_cast<Collective>(phase)),
-                                 covered[phase], tensor_count));
+  if (plan.chunking && (plan.chunking->partition <= 0 || plan.chunking->credit <= 0)) {
+    throw InputError(
+        fmt::format("the '{}' plan's chunks have {} bytes with {} in flight, expected both > 0",
+                    plan.strategy, plan.chunking->partition, plan.chunking->credit));
+  }
+  constexpr std::size_t kCollectives = 3;
+  std::array<bool, kCollectives> done{};
+  for (std::size_t begin = 0; begin < plan.groups.size();) {
+    const Collective collective = plan.groups[begin].collective;
+    std::size_t end = begin;
+    while (end < plan.groups.size() && plan.groups[end].collective == collective) ++end;
+    const auto index = static_cast<std::size_t>(collective);
+    MERGEWISE_CHECK(index < kCollectives, "an unknown collective");
+    if (done[index]) {
+      reject(plan, begin,
+             fmt::format("goes back to {}: each collective's groups are one phase, in a row",
+                         name_of(collective)));
+    }
+    done[index] = true;
+    check_phase(plan, begin, end, tensor_count);
+    begin = end;
   }
 }
 
@@ -149,9 +194,13 @@ std::uint64_t hash(const MergePlan& plan, const std::vector<Bytes>& tensor_bytes
   }
   digest.add(std::uint64_t{tensor_bytes.size()});
   for (const Bytes bytes : tensor_bytes) digest.add(static_cast<std::uint64_t>(bytes));
-  digest.add(std::string_view(wire.compressor));
-  digest.add(wire.density);
-  digest.add(static_cast<std::uint64_t>(wire.element_bytes));
+  digest.add(std::string_view(wire.compressor()));
+  digest.add(wire.density());
+  digest.add(static_cast<std::uint64_t>(wire.element_bytes()));
+  if (plan.chunking) {
+    digest.add(static_cast<std::uint64_t>(plan.chunking->partition));
+    digest.add(static_cast<std::uint64_t>(plan.chunking->credit));
+  }
   return digest.value();
 }
 
@@ -159,6 +208,10 @@ nlohmann::json to_json(const MergePlan& plan) {
   nlohmann::json document = {
       {"schema", kPlanSchema}, {"strategy", plan.strategy}, {"groups", plan.ends()}};
   if (plan.groups.empty()) return document;
+  if (plan.chunking) {
+    document["chunking"] = {{"partition_bytes", plan.chunking->partition},
+                            {"credit_bytes", plan.chunking->credit}};
+  }
   if (is_simple(plan)) {
     document["collective"] = name_of(plan.groups.front().collective);
     return document;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,10 +21,12 @@ namespace mergewise {
 struct WhenReady {
   friend bool operator==(const WhenReady&, const WhenReady&) = default;
 };
-/// Released when ready, but before this layer's next forward pass must have it (all-gathers of
-/// `dear`).
+/// Must have ended before the next forward pass of the layers whose tensors it carries (all-gathers
+/// of `dear`, all-reduces of `bytescheduler`).
 struct BeforeForward {
-  std::size_t layer = 0;
+  /// Issued when the forward work of this group of the plan (an index into MergePlan::groups, of
+  /// the same phase) begins; nothing: as soon as it is ready and the lane is free.
+  std::optional<std::size_t> issued_with;
   friend bool operator==(const BeforeForward&, const BeforeForward&) = default;
 };
 /// Released when ready, but not before this time after the start of the backward pass (cycles of
@@ -43,13 +46,23 @@ struct Group {
   friend bool operator==(const Group&, const Group&) = default;
 };
 
+/// Each tensor is cut into chunks that are sent by priority (`bytescheduler`, simulated only).
+struct Chunking {
+  Bytes partition = 0;  ///< largest chunk, > 0
+  Bytes credit = 0;     ///< bytes handed to the network at a time, > 0; one chunk always may
+  friend bool operator==(const Chunking&, const Chunking&) = default;
+};
+
 /// Groups in the order in which the communication stream sends them. A value; check() before use.
+/// The groups of one collective are a phase: all of a phase's groups end before the next phase's
+/// first one starts.
 struct MergePlan {
   std::string strategy;
   std::vector<Group> groups;
+  std::optional<Chunking> chunking;  ///< the order above is then that of ready order only
 
-  /// How many tensors are covered at the end of each group: the short form that people read and
-  /// files show.
+  /// How many tensors are covered at the end of each group of the first phase: the short form that
+  /// people read and files show.
   [[nodiscard]] std::vector<std::size_t> ends() const;
   friend bool operator==(const MergePlan&, const MergePlan&) = default;
 };

@@ -6,40 +6,78 @@
 #include "bench/cost/profile.hpp"
 #include "bench/cost/wire.hpp"
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace mergewise {
 
 /// Read-only view of a profile under its compressor. Groups are half-open ranges [begin, end) in
 /// ready order. Copies what it needs (O(L) memory); all queries are O(1) beside the cost model's
-/// own look-up.
+/// own look-up, from any thread.
 class TimeModel {
  public:
-  /// Throws UnsupportedError when the profile has no cost for the collective its compressor needs,
-  /// InputError when it names a compressor without costs.
+  /// Throws InputError when the profile has no tensors, names a compressor without costs, or when
+  /// the forward times of its tensors exceed the whole pass. A missing cost of a collective is no
+  /// error here: see require_cost().
   explicit TimeModel(const Profile& profile);
 
   [[nodiscard]] std::size_t tensor_count() const { return bytes_.size(); }
+  [[nodiscard]] const std::string& name() const { return name_; }  ///< of the profile
+  [[nodiscard]] std::optional<int> ranks() const { return ranks_; }
+  /// F: the whole forward pass.
   [[nodiscard]] Nanoseconds forward() const { return forward_; }
+  /// Forward work of the part of the network whose gradient tensor i is. They add up to F: tensors
+  /// without a forward time share what the others leave of F as their backward times are (equally
+  /// where those are 0); what is left when all have one comes first, before the last tensor's.
+  [[nodiscard]] Nanoseconds forward(std::size_t tensor) const { return tensor_forward_[tensor]; }
   [[nodiscard]] Nanoseconds backward(std::size_t tensor) const { return backward_[tensor]; }
   /// R_i of the design: backward time until tensor i is ready, compression not counted.
   [[nodiscard]] Nanoseconds ready(std::size_t tensor) const { return ready_[tensor]; }
+  /// Forward and backward passes of all but the last micro-batch of an iteration.
+  [[nodiscard]] Nanoseconds accumulating() const {
+    return (accumulation_ - 1) * (forward_ + ready_.back());
+  }
   [[nodiscard]] Bytes bytes(std::size_t tensor) const { return bytes_[tensor]; }
   [[nodiscard]] Bytes bytes(std::size_t begin, std::size_t end) const {
     return offset_[end] - offset_[begin];
   }
+  /// Where each run of tensors of one layer ends, in ready order (a tensor that names no layer is
+  /// its own): the units of `unit: layer`, and the layers of a forward pass, which runs from the
+  /// last to the first.
+  [[nodiscard]] const std::vector<std::size_t>& layer_ends() const { return layer_ends_; }
+  /// The same model with each of these runs of tensors as one tensor; costs of its groups are
+  /// equal.
+  [[nodiscard]] TimeModel merged(const std::vector<std::size_t>& ends) const;
 
-  /// T of what a group of `dense` bytes really sends.
-  [[nodiscard]] Nanoseconds transfer(Bytes dense) const {
-    return transfer_(wire_.wire_bytes(dense));
+  /// T of what the group [begin, end) really sends, by the compressor's collective.
+  [[nodiscard]] Nanoseconds transfer(std::size_t begin, std::size_t end) const {
+    return transfer_(wire_bytes(begin, end));
   }
+  [[nodiscard]] Bytes wire_bytes(std::size_t begin, std::size_t end) const {
+    return wire_.wire_bytes(bytes(begin, end), counted_[end] - counted_[begin]);
+  }
+  /// T of a collective that is given so many bytes: all-reduce and reduce-scatter the bytes of the
+  /// group, all-gather what one rank contributes. std::logic_error without require_cost().
+  [[nodiscard]] Nanoseconds collective_time(Collective collective, Bytes bytes) const;
+  [[nodiscard]] bool has_cost(Collective collective) const {
+    return costs_[static_cast<std::size_t>(collective)].has_value();
+  }
+  /// Throws UnsupportedError naming the collective, the profile and `who` needs it.
+  void require_cost(Collective collective, std::string_view who) const;
+
   /// p + c: packing and compression, on the compute stream before the group is ready.
-  [[nodiscard]] Nanoseconds before_send(Bytes dense) const {
+  [[nodiscard]] Nanoseconds before_send(std::size_t begin, std::size_t end) const {
+    const Bytes dense = bytes(begin, end);
     return pack_(dense) + compress_(dense);
   }
   /// d + q + u: decompression, unpacking and update, on the compute stream after the group arrived.
-  [[nodiscard]] Nanoseconds after_send(Bytes dense) const {
+  [[nodiscard]] Nanoseconds after_send(std::size_t begin, std::size_t end) const {
+    const Bytes dense = bytes(begin, end);
     return decompress_(dense) + unpack_(dense) + update_(dense);
   }
 
@@ -52,14 +90,21 @@ class TimeModel {
   [[nodiscard]] bool only_transfers() const;
 
  private:
+  std::string name_;
+  std::optional<int> ranks_;
   WireFormat wire_;
-  CostModel transfer_;
+  std::array<std::optional<CostModel>, 3> costs_;  // by Collective
+  CostModel transfer_;                             // of wire_.collective(), where there is one
   CostModel pack_, compress_, decompress_, unpack_, update_;
   Nanoseconds forward_ = 0;
+  int accumulation_ = 1;
+  std::vector<Nanoseconds> tensor_forward_;
   std::vector<Nanoseconds> backward_;
   std::vector<Nanoseconds> ready_;
   std::vector<Bytes> bytes_;
-  std::vector<Bytes> offset_;  // offset_[i]: bytes of tensors before i; one longer than bytes_
+  std::vector<Bytes> offset_;          // offset_[i]: bytes of tensors before i; one longer
+  std::vector<std::int64_t> counted_;  // tensors before i that have bytes; one longer
+  std::vector<std::size_t> layer_ends_;
 };
 
 }  // namespace mergewise

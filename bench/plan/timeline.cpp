@@ -34,7 +34,7 @@ Nanoseconds earliest_start(const TimeModel& model, const MergePlan& plan, std::s
 Nanoseconds end_of_production(const TimeModel& model, const MergePlan& plan) {
   Nanoseconds before_send = 0;
   for (const Group& group : plan.groups) {
-    before_send += model.before_send(model.bytes(group.begin, group.end));
+    before_send += model.before_send(group.begin, group.end);
   }
   return model.forward() + model.ready(model.tensor_count() - 1) + before_send;
 }
@@ -49,22 +49,20 @@ Nanoseconds walk(const TimeModel& model, const MergePlan& plan, Sink&& sink) {
   Nanoseconds unpacked = end_of_production(model, plan);
   for (std::size_t index = 0; index < plan.groups.size(); ++index) {
     const Group& group = plan.groups[index];
-    const Bytes bytes = model.bytes(group.begin, group.end);
-
     const Nanoseconds backward_end = model.forward() + model.ready(group.end - 1) + before_send;
     sink(Activity::kBackward, index, compute_end, backward_end, backward_end - compute_end);
-    const Nanoseconds pack = model.before_send(bytes);
+    const Nanoseconds pack = model.before_send(group.begin, group.end);
     before_send += pack;
     compute_end = model.forward() + model.ready(group.end - 1) + before_send;
     sink(Activity::kPack, index, backward_end, compute_end, pack);
 
     const Nanoseconds start = std::max({sent, compute_end, earliest_start(model, plan, index)});
-    const Nanoseconds transfer = model.transfer(bytes);
+    const Nanoseconds transfer = model.transfer(group.begin, group.end);
     sent = start + transfer;
     sink(Activity::kTransfer, index, start, sent, transfer);
 
     const Nanoseconds unpack_start = std::max(unpacked, sent);
-    const Nanoseconds unpack = model.after_send(bytes);
+    const Nanoseconds unpack = model.after_send(group.begin, group.end);
     unpacked = unpack_start + unpack;
     sink(Activity::kUnpack, index, unpack_start, unpacked, unpack);
   }

@@ -30,15 +30,16 @@ std::vector<OptionSpec> Ddp::do_options() const {
            .choices = {"auto"}}};
 }
 
-MergePlan Ddp::do_plan(const TimeModel& model, const Options& options) const {
+MergePlan Ddp::do_plan(const Task& task) const {
+  const TimeModel& model = task.model;
   std::vector<std::size_t> ends;
-  Bytes cap = first_cap(options);
+  Bytes cap = first_cap(task.options);
   Bytes bucket = 0;
   for (std::size_t tensor = 0; tensor < model.tensor_count(); ++tensor) {
     bucket += model.bytes(tensor);
     if (bucket >= cap || tensor + 1 == model.tensor_count()) {
       ends.push_back(tensor + 1);
-      cap = options.integer("cap_bytes");
+      cap = task.options.integer("cap_bytes");
       bucket = 0;
     }
   }

@@ -19,7 +19,7 @@ class Ddp final : public Strategy {
     return "PyTorch DDP: close a bucket once its size reaches the cap";
   }
   [[nodiscard]] std::vector<OptionSpec> do_options() const override;
-  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options& options) const override;
+  [[nodiscard]] MergePlan do_plan(const Task& task) const override;
 };
 
 }  // namespace mergewise

@@ -18,7 +18,7 @@ class MgWfbp final : public Strategy {
     return "MG-WFBP: merge when waiting costs less than the start-up it saves";
   }
   [[nodiscard]] std::vector<OptionSpec> do_options() const override;
-  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options& options) const override;
+  [[nodiscard]] MergePlan do_plan(const Task& task) const override;
 };
 
 }  // namespace mergewise

@@ -28,6 +28,9 @@ class Prefixes {
   [[nodiscard]] Bytes bytes(std::size_t j, std::size_t i) const {
     return model_.bytes(end_[j], end_[i]);
   }
+  [[nodiscard]] Nanoseconds transfer(std::size_t j, std::size_t i) const {
+    return model_.transfer(end_[j], end_[i]);
+  }
   [[nodiscard]] Bytes bytes(std::size_t i) const { return model_.bytes(0, end_[i]); }
   /// f_i, once settle(i, ...) was called; non-decreasing in i, since T is.
   [[nodiscard]] Nanoseconds sent(std::size_t i) const { return sent_[i]; }
@@ -106,12 +109,12 @@ std::vector<std::size_t> optimal_ends_any_cost(const TimeModel& model) {
     const Nanoseconds ready = prefixes.ready(i);
     advance(idle, prefixes, i, ready);
     std::size_t best = idle;
-    Nanoseconds sent = ready + model.transfer(prefixes.bytes(idle, i));
+    Nanoseconds sent = ready + prefixes.transfer(idle, i);
     // Tensor i is in the group whatever j is, and f_j only grows: once that much is too late, so
     // are all further j.
-    const Nanoseconds least = model.transfer(prefixes.bytes(i - 1, i));
+    const Nanoseconds least = prefixes.transfer(i - 1, i);
     for (std::size_t j = idle + 1; j < i && prefixes.sent(j) + least < sent; ++j) {
-      const Nanoseconds after_j = prefixes.sent(j) + model.transfer(prefixes.bytes(j, i));
+      const Nanoseconds after_j = prefixes.sent(j) + prefixes.transfer(j, i);
       if (after_j < sent) {
         best = j;
         sent = after_j;
@@ -124,7 +127,8 @@ std::vector<std::size_t> optimal_ends_any_cost(const TimeModel& model) {
 
 }  // namespace detail
 
-MergePlan Optimal::do_plan(const TimeModel& model, const Options&) const {
+MergePlan Optimal::do_plan(const Task& task) const {
+  const TimeModel& model = task.model;
   if (!model.only_transfers()) {
     throw UnsupportedError(
         "strategy 'optimal': the exact form for groups that cost packing, compression, "

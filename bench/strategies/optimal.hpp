@@ -21,7 +21,7 @@ class Optimal final : public Strategy {
   [[nodiscard]] std::string do_summary() const override {
     return "the exact optimum of the time model";
   }
-  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options& options) const override;
+  [[nodiscard]] MergePlan do_plan(const Task& task) const override;
 };
 
 namespace detail {

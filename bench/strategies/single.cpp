@@ -3,7 +3,8 @@
 
 namespace mergewise {
 
-MergePlan Single::do_plan(const TimeModel& model, const Options&) const {
+MergePlan Single::do_plan(const Task& task) const {
+  const TimeModel& model = task.model;
   return plan_from_ends(id(), {model.tensor_count()}, model.collective());
 }
 

@@ -16,7 +16,7 @@ class Single final : public Strategy {
   [[nodiscard]] std::string do_summary() const override {
     return "all tensors in one group after the backward pass";
   }
-  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options& options) const override;
+  [[nodiscard]] MergePlan do_plan(const Task& task) const override;
 };
 
 }  // namespace mergewise

@@ -5,7 +5,8 @@
 
 namespace mergewise {
 
-MergePlan Wfbp::do_plan(const TimeModel& model, const Options&) const {
+MergePlan Wfbp::do_plan(const Task& task) const {
+  const TimeModel& model = task.model;
   std::vector<std::size_t> ends(model.tensor_count());
   std::iota(ends.begin(), ends.end(), std::size_t{1});
   return plan_from_ends(id(), ends, model.collective());

@@ -15,7 +15,7 @@ class Wfbp final : public Strategy {
   [[nodiscard]] std::string do_summary() const override {
     return "every tensor on its own (wait-free backpropagation)";
   }
-  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options& options) const override;
+  [[nodiscard]] MergePlan do_plan(const Task& task) const override;
 };
 
 }  // namespace mergewise

@@ -59,16 +59,43 @@ TEST(MergePlan, RejectsEmptyAndBackwardGroups) {
   EXPECT_THROW(check(plan_from_ends("ddp", {3, 2, 4}), 4), InputError);
 }
 
-TEST(MergePlan, RejectsNoGroups) { EXPECT_THROW(check(MergePlan{"ddp", {}}, 4), InputError); }
+TEST(MergePlan, RejectsNoGroups) { EXPECT_THROW(check(MergePlan{}, 4), InputError); }
 
 TEST(MergePlan, CoversEveryTensorOncePerPhase) {
   MergePlan plan = plan_from_ends("dear", {2, 4}, Collective::kReduceScatter);
-  const MergePlan gather = plan_from_ends("dear", {3, 4}, Collective::kAllGather);
-  plan.groups.push_back(gather.groups[0]);
+  plan.groups.push_back({1, 4, Collective::kAllGather, BeforeForward{}});
   EXPECT_THAT([&] { check(plan, 4); },
-              ThrowsMessage<InputError>(HasSubstr("all_gather groups end at tensor 3")));
-  plan.groups.push_back(gather.groups[1]);
+              ThrowsMessage<InputError>(HasSubstr("all_gather groups end at tensor 1")));
+  plan.groups.push_back({0, 1, Collective::kAllGather, BeforeForward{2}});
   EXPECT_NO_THROW(check(plan, 4));
+  plan.groups.push_back(plan.groups[0]);
+  EXPECT_THAT([&] { check(plan, 4); },
+              ThrowsMessage<InputError>(HasSubstr("goes back to reduce_scatter")));
+}
+
+TEST(MergePlan, OnlyGroupsOfTheNextForwardPassGoInItsOrder) {
+  MergePlan plan = plan_from_ends("t", {2, 4});
+  std::swap(plan.groups[0], plan.groups[1]);
+  EXPECT_THROW(check(plan, 4), InputError);
+  for (Group& group : plan.groups) group.release = BeforeForward{};
+  EXPECT_NO_THROW(check(plan, 4));
+}
+
+TEST(MergePlan, AGroupIsIssuedWithAnEarlierOneOfItsPhase) {
+  MergePlan plan = plan_from_ends("t", {2, 4});
+  plan.groups[0].release = BeforeForward{};
+  plan.groups[1].release = BeforeForward{0};
+  EXPECT_NO_THROW(check(plan, 4));
+  plan.groups[1].release = BeforeForward{1};
+  EXPECT_THROW(check(plan, 4), InputError);
+}
+
+TEST(MergePlan, ChunksAreNotEmpty) {
+  MergePlan plan = plan_from_ends("t", {4});
+  plan.chunking = Chunking{4, 4};
+  EXPECT_NO_THROW(check(plan, 4));
+  plan.chunking = Chunking{4, 0};
+  EXPECT_THROW(check(plan, 4), InputError);
 }
 
 TEST(MergePlan, RejectsReleaseTimesThatAreNoTimes) {
@@ -122,8 +149,11 @@ TEST(MergePlanJson, ListsTheSendsOfAPlanThatEndsDoNotDescribe) {
   EXPECT_EQ(document.at("sends").at(0).at("release"), "when_ready");
   EXPECT_EQ(document.at("sends").at(1), nlohmann::json::parse(R"({"begin": 2, "end": 4,
       "collective": "all_reduce", "release": {"not_before_ns": 1500.0}})"));
-  plan.groups[1].release = BeforeForward{7};
-  EXPECT_EQ(to_json(plan).at("sends").at(1).at("release").at("before_forward_of_layer"), 7);
+  plan.groups[1].release = BeforeForward{0};
+  EXPECT_EQ(to_json(plan).at("sends").at(1).at("release"),
+            nlohmann::json::parse(R"({"before_forward": {"issued_with_group": 0}})"));
+  plan.groups[1].release = BeforeForward{};
+  EXPECT_EQ(to_json(plan).at("sends").at(1).at("release"), "before_forward");
 }
 
 }  // namespace

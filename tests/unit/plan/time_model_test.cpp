@@ -59,10 +59,10 @@ TEST(TimeModel, SumsBackwardTimesAndBytesInReadyOrder) {
 TEST(TimeModel, CostsOfDenseGradientsAreTheTransferAlone) {
   const TimeModel model(dense_profile());
   EXPECT_EQ(model.collective(), Collective::kAllReduce);
-  EXPECT_EQ(model.transfer(8), 21);
-  EXPECT_EQ(model.transfer(0), 0);
-  EXPECT_EQ(model.before_send(8), 0);
-  EXPECT_EQ(model.after_send(8), 0);
+  EXPECT_EQ(model.transfer(0, 1), 21);
+  EXPECT_EQ(model.transfer(1, 2), 0);
+  EXPECT_EQ(model.before_send(0, 1), 0);
+  EXPECT_EQ(model.after_send(0, 1), 0);
   EXPECT_TRUE(model.only_transfers());
   ASSERT_NE(model.dense_line(), nullptr);
   EXPECT_EQ(*model.dense_line(), (LinearCost{5, 2}));
@@ -74,17 +74,18 @@ TEST(TimeModel, AddsPackingAndUpdate) {
   profile.unpack = LinearCost{2, 0};
   profile.update = LinearCost{0, 3};
   const TimeModel model(profile);
-  EXPECT_EQ(model.before_send(8), 1);
-  EXPECT_EQ(model.after_send(8), 26);
+  EXPECT_EQ(model.before_send(0, 1), 1);
+  EXPECT_EQ(model.after_send(0, 1), 26);
   EXPECT_FALSE(model.only_transfers());
 }
 
 TEST(TimeModel, CompressorChoosesCollectiveWireBytesAndCosts) {
   const TimeModel model(topk_profile());
   EXPECT_EQ(model.collective(), Collective::kAllGather);
-  EXPECT_EQ(model.transfer(16), 1016);  // half of four elements, eight bytes each
-  EXPECT_EQ(model.before_send(16), 7);
-  EXPECT_EQ(model.after_send(16), 9);
+  EXPECT_EQ(model.wire_bytes(0, 3), 8);  // half of three elements, eight bytes each
+  EXPECT_EQ(model.transfer(0, 3), 1008);
+  EXPECT_EQ(model.before_send(0, 3), 7);
+  EXPECT_EQ(model.after_send(0, 3), 9);
   EXPECT_EQ(model.dense_line(), nullptr);
   EXPECT_FALSE(model.only_transfers());
 }
@@ -100,7 +101,7 @@ TEST(TimeModel, MeasuredCostHasNoLine) {
   profile.all_reduce = plain(MeasuredCost{{{1, 10}, {11, 20}}});
   const TimeModel model(profile);
   EXPECT_EQ(model.dense_line(), nullptr);
-  EXPECT_EQ(model.transfer(6), 15);
+  EXPECT_EQ(model.transfer(0, 1), 17);
 }
 
 TEST(TimeModel, PlansWithTheVariantThatIsNearestToTraining) {
@@ -112,8 +113,40 @@ TEST(TimeModel, PlansWithTheVariantThatIsNearestToTraining) {
 TEST(TimeModel, NamesTheCollectiveThatHasNoCost) {
   Profile profile = topk_profile();
   profile.all_gather.reset();
-  EXPECT_THAT([&] { TimeModel{profile}; },
+  const TimeModel model(profile);
+  EXPECT_FALSE(model.has_cost(Collective::kAllGather));
+  EXPECT_THAT([&] { model.require_cost(Collective::kAllGather, "compressor 'topk'"); },
               ThrowsMessage<UnsupportedError>(AllOf(HasSubstr("'all_gather'"), HasSubstr("topk"))));
+}
+
+TEST(TimeModel, ForwardTimesOfTensorsAddUpToThePass) {
+  Profile profile = dense_profile();
+  profile.tensors[2].backward_ns = 30;
+  profile.tensors[0].forward_ns = 40;
+  EXPECT_EQ(TimeModel(profile).forward(0), 40);
+  EXPECT_EQ(TimeModel(profile).forward(1), 24) << "60 are left, shared as 20 : 30";
+  EXPECT_EQ(TimeModel(profile).forward(2), 36);
+  profile.tensors[1].forward_ns = 10;
+  profile.tensors[2].forward_ns = 20;
+  EXPECT_EQ(TimeModel(profile).forward(2), 50) << "what is left when all have one comes first";
+  profile.tensors[1].forward_ns = 100;
+  EXPECT_THROW(TimeModel{profile}, InputError);
+}
+
+TEST(TimeModel, RunsOfALayersTensorsAreUnits) {
+  Profile profile = dense_profile();
+  for (ProfileTensor& each : profile.tensors) each.layer = "fc";
+  profile.tensors[0].layer = "last";
+  const TimeModel model(profile);
+  EXPECT_EQ(model.layer_ends(), (std::vector<std::size_t>{1, 3}));
+  const TimeModel merged = model.merged(model.layer_ends());
+  EXPECT_EQ(merged.tensor_count(), 2U);
+  EXPECT_EQ(merged.bytes(1), 4);
+  EXPECT_EQ(merged.backward(1), 20);
+  EXPECT_EQ(merged.ready(1), 30);
+  EXPECT_DOUBLE_EQ(merged.forward(0) + merged.forward(1), 100);
+  EXPECT_EQ(merged.transfer(0, 2), model.transfer(0, 3));
+  EXPECT_EQ(merged.layer_ends(), (std::vector<std::size_t>{1, 2}));
 }
 
 TEST(TimeModel, RefusesACompressorThatIsUnknownOrHasNoCosts) {

@@ -21,8 +21,8 @@ using ::testing::ThrowsMessage;
 class Forgetful final : public Strategy {
   [[nodiscard]] std::string do_id() const override { return "forgetful"; }
   [[nodiscard]] std::string do_summary() const override { return "a bug"; }
-  [[nodiscard]] MergePlan do_plan(const TimeModel& model, const Options&) const override {
-    return plan_from_ends(id(), {model.tensor_count() - 1});
+  [[nodiscard]] MergePlan do_plan(const Task& task) const override {
+    return plan_from_ends(id(), {task.model.tensor_count() - 1});
   }
 };
 
