@@ -5,8 +5,7 @@
 
 namespace mergewise {
 
-Profile make_profile(const Workload& workload, int ranks,
-                     const std::optional<CollectiveCost>& all_reduce) {
+Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts& costs) {
   Profile profile;
   profile.name = workload.name;
   profile.forward_ns = workload.forward_ns;
@@ -15,9 +14,15 @@ Profile make_profile(const Workload& workload, int ranks,
                                tensor.layer, tensor.shape});
   }
   profile.ranks = ranks;
+  profile.all_reduce = costs.all_reduce;
+  profile.all_gather = costs.all_gather;
+  profile.reduce_scatter = costs.reduce_scatter;
+  if (ranks > 1) return profile;
   CollectiveCost free;
   free.isolated = CostModel();
-  profile.all_reduce = all_reduce ? *all_reduce : free;
+  for (auto* cost : {&profile.all_reduce, &profile.all_gather, &profile.reduce_scatter}) {
+    if (!*cost) *cost = free;
+  }
   return profile;
 }
 

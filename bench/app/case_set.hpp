@@ -6,6 +6,7 @@
 #include "bench/app/planning.hpp"
 #include "bench/collective/emulated_link.hpp"
 #include "bench/config/run_config.hpp"
+#include "bench/cost/cluster.hpp"
 #include "bench/cost/profile.hpp"
 #include "bench/replay/contest.hpp"
 #include "workloads/workload.hpp"
@@ -38,10 +39,10 @@ struct CaseSet {
   std::vector<std::string> flags;  ///< of every case of the set
 };
 
-/// The profile of a workload's times with a calibrated all-reduce (none for one rank, where it
-/// costs nothing).
+/// The profile of a workload's times with these costs of collectives. On one rank those that are
+/// missing cost nothing.
 [[nodiscard]] Profile make_profile(const Workload& workload, int ranks,
-                                   const std::optional<CollectiveCost>& all_reduce);
+                                   const CollectiveCosts& costs);
 
 /// Plans every strategy of the config for the set's profile.
 void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies);

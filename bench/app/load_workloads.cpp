@@ -14,7 +14,7 @@ namespace {
 LoadedWorkload from_profile(const std::filesystem::path& file) {
   const Profile profile = load_profile(file);
   LoadedWorkload loaded;
-  loaded.all_reduce = profile.all_reduce;
+  loaded.costs = {profile.all_reduce, profile.all_gather, profile.reduce_scatter};
   Workload& workload = loaded.workload;
   workload.name = profile.name;
   workload.times_from = "profile " + file.filename().string();
@@ -33,12 +33,11 @@ LoadedWorkload from_profile(const std::filesystem::path& file) {
 }
 
 LoadedWorkload load(const WorkloadConfig& config, const std::string& accelerator) {
-  if (!config.file.empty()) return {load_user_model(config.file).workload, std::nullopt};
+  if (!config.file.empty()) return {load_user_model(config.file).workload, {}};
   if (!config.profile.empty()) return from_profile(config.profile);
   const Model model = build_model(config.model, {config.image_size, config.sequence_length});
   LoadedWorkload loaded{
-      make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())),
-      std::nullopt};
+      make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())), {}};
   // Results tell workloads apart by name and batch.
   if (config.image_size != 0) {
     loaded.workload.name += fmt::format(" at {0} x {0} pixels", config.image_size);

@@ -3,18 +3,17 @@
 #pragma once
 
 #include "bench/config/run_config.hpp"
-#include "bench/cost/profile.hpp"
+#include "bench/cost/cluster.hpp"
 #include "workloads/workload.hpp"
 
-#include <optional>
 #include <vector>
 
 namespace mergewise {
 
 struct LoadedWorkload {
   Workload workload;
-  /// The all-reduce of a workload that came as a profile with one: used instead of a calibration.
-  std::optional<CollectiveCost> all_reduce;
+  /// Of a workload that came as a profile: the costs it has, used instead of a calibration.
+  CollectiveCosts costs;
 
   [[nodiscard]] std::vector<Bytes> tensor_bytes() const;
   [[nodiscard]] Bytes total_bytes() const;

@@ -38,8 +38,8 @@ bool calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
   }
   CollectiveCost cost;
   cost.back_to_back = calibration.used_line ? CostModel(calibration.fit.line) : CostModel(table);
-  group.all_reduce = cost;
-  group.calibration = calibration;
+  group.costs.all_reduce = cost;
+  group.calibrations = {calibration};
   return true;
 }
 

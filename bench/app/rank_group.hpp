@@ -5,7 +5,7 @@
 #include "bench/collective/communicator.hpp"
 #include "bench/collective/control_plane.hpp"
 #include "bench/collective/emulated_link.hpp"
-#include "bench/cost/profile.hpp"
+#include "bench/cost/cluster.hpp"
 #include "bench/replay/calibrate.hpp"
 #include "bench/result/result.hpp"
 
@@ -16,10 +16,10 @@
 namespace mergewise {
 
 struct RankGroup {
-  std::unique_ptr<Communicator> gloo;  ///< null on ranks that take no part
-  std::unique_ptr<EmulatedLink> link;  ///< null without an emulated link
-  std::optional<CollectiveCost> all_reduce;
-  std::optional<Calibration> calibration;
+  std::unique_ptr<Communicator> gloo;     ///< null on ranks that take no part
+  std::unique_ptr<EmulatedLink> link;     ///< null without an emulated link
+  CollectiveCosts costs;                  ///< what was calibrated so far
+  std::vector<Calibration> calibrations;  ///< how each of them was measured
 
   /// What collectives go through; null on ranks that take no part.
   [[nodiscard]] Communicator* communicator() const;

@@ -129,7 +129,7 @@ bool Session::prepare_group(int ranks) {
   group = connect_group(control_, ranks, network_, link_);
   Bytes largest = 0;
   for (const LoadedWorkload& workload : workloads_) {
-    if (!workload.all_reduce) largest = std::max(largest, workload.total_bytes());
+    if (!workload.costs.all_reduce) largest = std::max(largest, workload.total_bytes());
   }
   if (ranks == 1 || largest == 0) return true;
   announce(fmt::format("calibrating the all-reduce on {} ranks", ranks));
@@ -150,7 +150,7 @@ CalibrationSettings Session::calibration_settings(Bytes largest) const {
 }
 
 CaseSet Session::describe_set(const Workload& workload, int ranks, const std::string& compressor,
-                              const std::optional<CollectiveCost>& cost) const {
+                              const CollectiveCosts& costs) const {
   CaseSet set;
   set.workload = workload.name;
   set.batch = workload.batch;
@@ -159,7 +159,7 @@ CaseSet Session::describe_set(const Workload& workload, int ranks, const std::st
   set.compressor = compressor;
   set.ranks = ranks;
   set.profile_key = fmt::format("{}/batch {}/{} ranks", workload.name, workload.batch, ranks);
-  set.profile = make_profile(workload, ranks, cost);
+  set.profile = make_profile(workload, ranks, costs);
   set.link = link_;
   set.timed = timed_;
   if (link_) set.flags.emplace_back("link_emulated");
@@ -187,13 +187,13 @@ bool Session::add_packing(Profile& profile, int ranks, Bytes largest) {
   return true;
 }
 
-void Session::add_to_book(const CaseSet& set, const std::optional<Calibration>& calibration) {
+void Session::add_to_book(const CaseSet& set, const std::vector<Calibration>& calibrations) {
   if (book_ == nullptr) return;
   book_->add_profile(set.profile_key, set.profile);
-  if (!calibration) return;
-  Calibration of_this_profile = *calibration;
-  of_this_profile.profile = set.profile_key;
-  book_->add_calibration(of_this_profile);
+  for (Calibration calibration : calibrations) {
+    calibration.profile = set.profile_key;
+    book_->add_calibration(calibration);
+  }
 }
 
 bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
@@ -213,10 +213,10 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
     use_measured_times(workload, measure_layers(control_, replayer.get(), kLayerIterations));
   }
   CaseSet set = describe_set(workload, ranks, compressor,
-                             loaded.all_reduce ? loaded.all_reduce : group.all_reduce);
+                             loaded.costs.all_reduce ? loaded.costs : group.costs);
   if (!add_packing(set.profile, ranks, loaded.total_bytes())) return false;
   plan_strategies(set, config_.strategies);
-  add_to_book(set, loaded.all_reduce ? std::nullopt : group.calibration);
+  add_to_book(set, loaded.costs.all_reduce ? std::vector<Calibration>{} : group.calibrations);
 
   ContestSettings settings = contest_settings(group, sets_left);
   settings.title = fmt::format("{}, {} ranks", workload.name, ranks);

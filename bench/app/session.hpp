@@ -37,9 +37,9 @@ class Session {
                              std::size_t sets_left);
   [[nodiscard]] CaseSet describe_set(const Workload& workload, int ranks,
                                      const std::string& compressor,
-                                     const std::optional<CollectiveCost>& cost) const;
+                                     const CollectiveCosts& costs) const;
   [[nodiscard]] bool add_packing(Profile& profile, int ranks, Bytes largest);
-  void add_to_book(const CaseSet& set, const std::optional<Calibration>& calibration);
+  void add_to_book(const CaseSet& set, const std::vector<Calibration>& calibrations);
   [[nodiscard]] CalibrationSettings calibration_settings(Bytes largest) const;
   [[nodiscard]] ContestSettings contest_settings(const RankGroup& group,
                                                  std::size_t sets_left) const;

@@ -57,6 +57,8 @@ json summary_json(const std::optional<Summary>& summary) {
           {"p99_ns", number(summary->p99)}};
 }
 
+json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
 json breakdown_json(const std::optional<Breakdown>& breakdown) {
   if (!breakdown) return nullptr;
   json labels = json::object();
@@ -159,6 +161,9 @@ json case_json(const CaseRecord& record, const std::map<std::string, Profile>& p
            {"options", to_json(record.options)},
            {"compressor", record.compressor},
            {"ranks", record.ranks},
+           {"cluster", text_or_null(record.cluster)},
+           {"accelerator", text_or_null(record.accelerator)},
+           {"gbps", record.gbps > 0 ? number(record.gbps) : json(nullptr)},
            {"status", name_of(record.status)},
            {"reason", record.reason},
            {"verified", record.verified},

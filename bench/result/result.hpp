@@ -55,6 +55,9 @@ struct CaseRecord {
   Options options;
   std::string compressor = "none";
   int ranks = 1;
+  std::string cluster;      ///< simulated: id of its description; "" for a run
+  std::string accelerator;  ///< whose layer times these are; "" where no accelerator was modelled
+  double gbps = 0;          ///< simulated: bandwidth of the cluster's network; 0 where unknown
   CaseStatus status = CaseStatus::kSkipped;
   std::string reason;  ///< why not ok; "" when ok
   bool verified = false;

@@ -24,7 +24,7 @@ CaseSet two_strategies() {
   CaseSet set;
   set.workload = "pair";
   set.ranks = 2;
-  set.profile = make_profile(workload, 2, cost);
+  set.profile = make_profile(workload, 2, {cost, {}, {}});
   plan_strategies(set, {{"wfbp", {}}, {"single", {}}});
   return set;
 }
@@ -119,7 +119,7 @@ TEST(Records, OneRankPredictsWithoutCommunication) {
   workload.forward_ns = 1e6;
   workload.tensors = {{"a", "", {}, 400, 0, 1e6}};
   CaseSet set;
-  set.profile = make_profile(workload, 1, std::nullopt);
+  set.profile = make_profile(workload, 1, {});
   plan_strategies(set, {{"single", {}}});
   EXPECT_DOUBLE_EQ(set.strategies[0].planned.timeline.iteration_ns, 2e6);
 }
