@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/config/run_config.hpp"
+#include "bench/config/config_readers.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace mergewise {
-namespace {
 
 using nlohmann::json;
 
-json to_json(const WorkloadConfig& workload) {
+namespace detail {
+
+json workload_json(const WorkloadConfig& workload) {
   if (!workload.profile.empty()) return {{"profile", workload.profile.string()}};
   if (!workload.file.empty()) return {{"file", workload.file.string()}};
   json object = {{"model", workload.model}, {"batch", workload.batch}};
@@ -18,7 +19,7 @@ json to_json(const WorkloadConfig& workload) {
   return object;
 }
 
-json to_json(const ChoiceConfig& choice) {
+json choice_json(const ChoiceConfig& choice) {
   if (choice.options.values().empty()) return choice.id;
   json options = json::object();
   for (const auto& [name, value] : choice.options.values()) {
@@ -27,23 +28,20 @@ json to_json(const ChoiceConfig& choice) {
   return {{choice.id, options}};
 }
 
-std::string duration_text(Nanoseconds duration) { return fmt::format("{}ms", duration / 1e6); }
+}  // namespace detail
 
-template <typename Value>
-json to_list(const std::vector<Value>& values) {
-  json list = json::array();
-  for (const Value& value : values) list.push_back(to_json(value));
-  return list;
-}
+namespace {
+
+std::string duration_text(Nanoseconds duration) { return fmt::format("{}ms", duration / 1e6); }
 
 }  // namespace
 
 json to_json(const RunConfig& config) {
   json object = {
       {"name", config.name},
-      {"workloads", to_list(config.workloads)},
-      {"strategies", to_list(config.strategies)},
-      {"compressors", to_list(config.compressors)},
+      {"workloads", detail::json_list(config.workloads, detail::workload_json)},
+      {"strategies", detail::json_list(config.strategies, detail::choice_json)},
+      {"compressors", detail::json_list(config.compressors, detail::choice_json)},
       {"ranks", config.ranks},
       {"device", config.device},
       {"collective", config.collective},
