@@ -78,38 +78,4 @@ class CostModel {
   std::vector<Segment> segments_;  // of a table, one for each point
 };
 
-/// A table through the points of a fit with several lines, and where each begins.
-struct SegmentedFit {
-  struct Segment {
-    Bytes from = 0;  ///< the first point it covers
-    Bytes to = 0;    ///< the last
-    LinearCost line;
-  };
-  std::vector<Segment> segments;  ///< at least one, by increasing bytes
-  double r_squared = 0;
-  double largest_error = 0;  ///< largest |fit - point| / point
-  /// The fit as a cost: a line when there is one segment, else a table with the ends of every
-  /// segment (jumps between segments stay jumps).
-  [[nodiscard]] CostModel cost() const;
-};
-/// As many segments as the points support: the number (up to `most`) of least Bayesian information
-/// criterion for relative errors, each with at least three points, borders by dynamic programming.
-/// The points need not be ordered and may repeat sizes. Errors as fit_line().
-[[nodiscard]] SegmentedFit fit_segments(const std::vector<std::pair<Bytes, Nanoseconds>>& points,
-                                        int most = 6);
-
-/// How well a straight line describes measured points.
-struct LineFit {
-  LinearCost line;           ///< a and b by relative-error least squares, each clamped to >= 0
-  double r_squared = 0;      ///< of the unclamped line, on the times
-  double largest_error = 0;  ///< largest |line - point| / point
-  bool negative_intercept = false;  ///< the unclamped a was < 0
-  double gigabits_per_s =
-      0;  ///< 8 / b: what link rate the slope implies, before the algorithm's factor
-};
-
-/// Fits points (bytes > 0, ns > 0) by least squares of the relative error. Two points at least;
-/// throws InputError else.
-[[nodiscard]] LineFit fit_line(const std::vector<std::pair<Bytes, Nanoseconds>>& points);
-
 }  // namespace mergewise

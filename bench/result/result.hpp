@@ -5,6 +5,7 @@
 
 #include "bench/core/options.hpp"
 #include "bench/core/units.hpp"
+#include "bench/cost/fit.hpp"
 #include "bench/cost/profile.hpp"
 #include "bench/plan/merge_plan.hpp"
 #include "bench/plan/timeline.hpp"
