@@ -60,6 +60,10 @@ class Device {
   [[nodiscard]] virtual std::unique_ptr<Event> create_event() = 0;
   /// Throws BackendError when there is not that much memory, naming the size.
   [[nodiscard]] virtual std::unique_ptr<Buffer> allocate(Bytes size) = 0;
+  /// Later work of the stream starts not before `delay` (>= 0) after the latest record of `since`
+  /// so far was reached. A never-recorded event holds nothing. The event must not be recorded again
+  /// before the stream has passed (std::logic_error on the stream else, where that is noticed).
+  virtual void hold(Stream& stream, Event& since, Nanoseconds delay) = 0;
   /// Copies on the stream. Both ranges stay valid until the stream passed it. No overlap.
   virtual void copy(Stream& stream, const std::byte* from, std::byte* to, Bytes size) = 0;
 };

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include <cerrno>
+#include <cmath>
 #include <deque>
 #include <fstream>
 #include <mutex>
@@ -59,6 +60,17 @@ class HostDevice final : public Device {
 
   [[nodiscard]] std::unique_ptr<Buffer> allocate(Bytes size) override {
     return make_host_buffer(size);
+  }
+
+  void hold(Stream& stream, Event& since, Nanoseconds delay) override {
+    MERGEWISE_CHECK(delay >= 0, "a stream was to be held for a negative time");
+    const HostEvent& event = as_host(since);
+    const HostMark mark = event.latest();
+    if (mark == HostMark{}) return;
+    stream.wait(since);
+    as_host(stream).enqueue([&event, mark, delay] {
+      sleep_until(event.stamp_of(mark) + static_cast<Stamp>(std::llround(delay)));
+    });
   }
 
   void copy(Stream& stream, const std::byte* from, std::byte* to, Bytes size) override {

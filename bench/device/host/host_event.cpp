@@ -33,6 +33,13 @@ Stamp HostEvent::stamp() const {
   return stamp_;
 }
 
+Stamp HostEvent::stamp_of(HostMark mark) const {
+  const std::lock_guard lock(mutex_);
+  MERGEWISE_CHECK(latest_ == mark && stamp_ != 0,
+                  "an event was recorded again while a stream was still to be held by it");
+  return stamp_;
+}
+
 HostMark HostEvent::latest() const {
   const std::lock_guard lock(mutex_);
   return latest_;

@@ -51,6 +51,9 @@ class HostEvent final : public Event {
   [[nodiscard]] Stamp stamp() const override;
 
   [[nodiscard]] HostMark latest() const;
+  /// When this mark was reached. Throws std::logic_error when it is not the latest record, or has
+  /// not been reached.
+  [[nodiscard]] Stamp stamp_of(HostMark mark) const;
   /// The event is recorded: from now on it stands for this mark. By the enqueueing thread.
   void record(HostMark mark);
   /// The mark's stream has come to it. Counts only while the mark is the latest. By the stream's

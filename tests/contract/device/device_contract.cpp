@@ -96,6 +96,27 @@ TEST_P(DeviceContract, AnEventThatWasNeverRecordedCountsAsReached) {
   stream->synchronize();
 }
 
+TEST_P(DeviceContract, AHeldStreamGoesOnNotBeforeTheDelayAfterTheEvent) {
+  const auto compute = device_->create_stream(StreamRole::kCompute);
+  const auto communication = device_->create_stream(StreamRole::kCommunication);
+  const auto since = device_->create_event();
+  const auto late = device_->create_event();
+  const auto never = device_->create_event();
+  compute->record(*since);
+  for (const Nanoseconds delay : {5e6, 0.0, 8e6}) {
+    device_->hold(*communication, *since, delay);
+    communication->record(*late);
+    communication->synchronize();
+    EXPECT_GE(static_cast<Nanoseconds>(late->stamp() - since->stamp()), delay);
+  }
+  device_->hold(*compute, *since, 20e6);
+  compute->record(*late);
+  compute->synchronize();
+  EXPECT_GE(late->stamp() - since->stamp(), 20'000'000) << "its own stream's event";
+  device_->hold(*communication, *never, 1e18);
+  communication->synchronize();
+}
+
 TEST_P(DeviceContract, SynchronizingAnEventWaitsForTheWorkBeforeIt) {
   const auto stream = device_->create_stream(StreamRole::kCompute);
   const auto event = device_->create_event();

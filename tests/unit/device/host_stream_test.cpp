@@ -253,5 +253,22 @@ TEST(SleepUntil, NeverReturnsBeforeTheDeadline) {
   sleep_until(0);
 }
 
+TEST_F(HostStreams, AHoldByAnEventThatWasRecordedAgainIsAnError) {
+  Gate gate;
+  first_.record(*event_);
+  gate.hold(second_);
+  device_->hold(second_, *event_, 0);
+  first_.record(*event_);
+  gate.open();
+  EXPECT_THAT(failure_of(second_), HasSubstr("recorded again"));
+}
+
+TEST_F(HostStreams, AFailedStreamIsHeldNoLonger) {
+  first_.record(*event_);
+  second_.enqueue([] { throw std::runtime_error("broken"); });
+  device_->hold(second_, *event_, 1e18);
+  EXPECT_THAT(failure_of(second_), HasSubstr("broken"));
+}
+
 }  // namespace
 }  // namespace mergewise
