@@ -13,6 +13,13 @@
 namespace mergewise {
 namespace {
 
+// The latency, and the bytes that pass the link `passes` times.
+Nanoseconds link_time(const LinkModel& link, Bytes bytes, double passes, int ranks) {
+  if (bytes <= 0 || ranks < 2) return 0;
+  // 8 bits a byte over gbps = 1e9 bit/s is nanoseconds.
+  return link.a_us * 1e3 + passes * 8.0 * static_cast<double>(bytes) / link.gbps;
+}
+
 class HostEmulatedLink : public EmulatedLink {
  public:
   HostEmulatedLink(Communicator& inner, ControlPlane& control, const LinkModel& link)
@@ -27,14 +34,16 @@ class HostEmulatedLink : public EmulatedLink {
   [[nodiscard]] int size() const override { return inner_.size(); }
 
   void all_reduce(float* data, std::size_t count, Stream& stream) override {
-    if (count == 0) return;
-    HostStream& host = as_host(stream);
-    const std::int64_t sequence = next_++;
-    const Nanoseconds modelled =
-        link_.all_reduce(static_cast<Bytes>(count * sizeof(float)), size());
-    host.enqueue([this, sequence] { arrivals_.arrive(sequence, now()); });
-    inner_.all_reduce(data, count, stream);
-    host.enqueue([this, sequence, modelled] { hold(sequence, modelled); });
+    emulate(&Communicator::all_reduce, data, count, stream,
+            link_.all_reduce(bytes_of(count), size()));
+  }
+  void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
+    emulate(&Communicator::reduce_scatter, data, count, stream,
+            link_.reduce_scatter(bytes_of(count), size()));
+  }
+  void all_gather(float* data, std::size_t count, Stream& stream) override {
+    emulate(&Communicator::all_gather, data, count, stream,
+            link_.all_gather(bytes_of(shard_of(count, 0, size()).count), size()));
   }
 
   [[nodiscard]] LinkCounts counts() const override {
@@ -42,6 +51,19 @@ class HostEmulatedLink : public EmulatedLink {
   }
 
  private:
+  using Call = void (Communicator::*)(float* data, std::size_t count, Stream& stream);
+
+  static Bytes bytes_of(std::size_t count) { return static_cast<Bytes>(count * sizeof(float)); }
+
+  void emulate(Call call, float* data, std::size_t count, Stream& stream, Nanoseconds modelled) {
+    if (count == 0) return;
+    HostStream& host = as_host(stream);
+    const std::int64_t sequence = next_++;
+    host.enqueue([this, sequence] { arrivals_.arrive(sequence, now()); });
+    (inner_.*call)(data, count, stream);
+    host.enqueue([this, sequence, modelled] { hold(sequence, modelled); });
+  }
+
   void hold(std::int64_t sequence, Nanoseconds modelled) {
     const Stamp end = arrivals_.last_arrival(sequence) + std::llround(modelled);
     collectives_.fetch_add(1, std::memory_order_relaxed);
@@ -61,10 +83,15 @@ class HostEmulatedLink : public EmulatedLink {
 }  // namespace
 
 Nanoseconds LinkModel::all_reduce(Bytes bytes, int ranks) const {
-  if (bytes <= 0 || ranks < 2) return 0;
-  const double share = 2.0 * (ranks - 1) / ranks;
-  // 8 bits a byte over gbps = 1e9 bit/s is nanoseconds.
-  return a_us * 1e3 + share * 8.0 * static_cast<double>(bytes) / gbps;
+  return link_time(*this, bytes, 2.0 * (ranks - 1) / ranks, ranks);
+}
+
+Nanoseconds LinkModel::reduce_scatter(Bytes bytes, int ranks) const {
+  return link_time(*this, bytes, 1.0 * (ranks - 1) / ranks, ranks);
+}
+
+Nanoseconds LinkModel::all_gather(Bytes bytes, int ranks) const {
+  return link_time(*this, bytes, ranks - 1.0, ranks);
 }
 
 std::unique_ptr<EmulatedLink> make_emulated_link(Communicator* inner, ControlPlane& control,

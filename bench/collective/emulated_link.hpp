@@ -15,8 +15,12 @@ namespace mergewise {
 struct LinkModel {
   double a_us = 0;
   double gbps = 0;
-  /// a + 2 (P-1)/P 8 M / gbps for M > 0 and P > 1, else 0.
+  /// a + 2 (P-1)/P 8 M / gbps for M > 0 and P > 1, else 0; so are the others.
   [[nodiscard]] Nanoseconds all_reduce(Bytes bytes, int ranks) const;
+  /// a + (P-1)/P 8 M / gbps of all M bytes.
+  [[nodiscard]] Nanoseconds reduce_scatter(Bytes bytes, int ranks) const;
+  /// a + (P-1) 8 m / gbps of the m bytes that one rank contributes.
+  [[nodiscard]] Nanoseconds all_gather(Bytes bytes, int ranks) const;
 };
 
 /// What the emulation did so far.

@@ -11,7 +11,7 @@
 
 namespace mergewise::detail {
 
-/// One slot per rank and collective, reused in turn. An all-reduce ends on no rank before all have
+/// One slot per rank and collective, reused in turn. A collective ends on no rank before all have
 /// entered it, so no rank is ever more than one collective ahead: two slots would do.
 class StampTable {
  public:

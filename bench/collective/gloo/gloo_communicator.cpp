@@ -17,17 +17,30 @@ class GlooCommunicator : public Communicator {
 
   [[nodiscard]] std::string id() const override { return "gloo"; }
   [[nodiscard]] std::string description() const override {
-    return fmt::format("Gloo ring all-reduce, {}", ring_.transport());
+    return fmt::format(
+        "Gloo ring all-reduce and all-gather, ring reduce-scatter of Gloo's messages, {}",
+        ring_.transport());
   }
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return ring_.size(); }
 
   void all_reduce(float* data, std::size_t count, Stream& stream) override {
-    if (count == 0) return;
-    as_host(stream).enqueue([this, data, count] { ring_.all_reduce(data, count); });
+    enqueue(&GlooRing::all_reduce, data, count, stream);
+  }
+  void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
+    enqueue(&GlooRing::reduce_scatter, data, count, stream);
+  }
+  void all_gather(float* data, std::size_t count, Stream& stream) override {
+    enqueue(&GlooRing::all_gather, data, count, stream);
   }
 
  private:
+  void enqueue(void (GlooRing::*collective)(float*, std::size_t), float* data, std::size_t count,
+               Stream& stream) {
+    if (count == 0) return;
+    as_host(stream).enqueue([this, collective, data, count] { (ring_.*collective)(data, count); });
+  }
+
   int rank_;
   GlooRing ring_;
 };

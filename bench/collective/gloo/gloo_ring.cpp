@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/collective/gloo/gloo_ring.hpp"
 
+#include "bench/collective/communicator.hpp"
 #include "bench/collective/gloo/pipe_signal_guard.hpp"
 #include "bench/core/error.hpp"
 
 #include <fmt/format.h>
+#include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>
 #include <gloo/context.h>
 #include <gloo/math.h>
@@ -12,7 +14,10 @@
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
 #include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
+#include <gloo/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -57,6 +62,45 @@ std::chrono::milliseconds milliseconds(Nanoseconds duration) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(duration / 1e6) + 1);
 }
 
+// Gloo's own collectives use 1 to 8.
+constexpr std::uint8_t kReduceScatterSlotPrefix = 0x20;
+
+// What a reduce-scatter's rank sends and receives, segment by segment.
+class RingPlan {
+ public:
+  static constexpr std::size_t kMostFloats = std::size_t{1} << 18;  // of a segment
+
+  RingPlan(int rank, int ranks, std::size_t count)
+      : rank_(rank),
+        ranks_(ranks),
+        count_(count),
+        segment_(std::min(kMostFloats, shard_of(count, 0, ranks).count)),
+        segments_((shard_of(count, 0, ranks).count + segment_ - 1) / segment_) {}
+
+  [[nodiscard]] std::size_t segment() const { return segment_; }    // floats of a full one
+  [[nodiscard]] std::size_t segments() const { return segments_; }  // of a full shard
+  [[nodiscard]] std::size_t items() const {
+    return static_cast<std::size_t>(ranks_ - 1) * segments_;
+  }
+  [[nodiscard]] Shard sent(std::size_t item) const { return part(item, 1); }
+  [[nodiscard]] Shard received(std::size_t item) const { return part(item, 2); }
+
+ private:
+  // Of the shard `behind` ranks (and as many as steps were made) before this one.
+  [[nodiscard]] Shard part(std::size_t item, int behind) const {
+    const int step = static_cast<int>(item / segments_);
+    const Shard shard = shard_of(count_, (rank_ - step - behind + 2 * ranks_) % ranks_, ranks_);
+    const std::size_t begin = std::min(shard.count, item % segments_ * segment_);
+    return {shard.begin + begin, std::min(segment_, shard.count - begin)};
+  }
+
+  int rank_;
+  int ranks_;
+  std::size_t count_;
+  std::size_t segment_;
+  std::size_t segments_;
+};
+
 }  // namespace
 
 GlooRing::GlooRing(ControlPlane& control, int ranks, Nanoseconds deadline_ns)
@@ -94,22 +138,81 @@ GlooRing::GlooRing(ControlPlane& control, int ranks, Nanoseconds deadline_ns)
 
 GlooRing::~GlooRing() = default;
 
-void GlooRing::all_reduce(float* data, std::size_t count) {
+void GlooRing::run(const char* name, std::size_t count,
+                   const std::function<void()>& collective) const {
   if (count == 0 || context_ == nullptr) return;
   const detail::PipeSignalGuard guard;
   try {
+    collective();
+  } catch (const std::exception& error) {
+    throw BackendError(fmt::format(
+        "rank {}: the {} of {} floats between {} ranks failed: {}. A peer has probably died, "
+        "stalled, or called something else (deadline {})",
+        rank_, name, count, ranks_, error.what(), human_time(deadline_ns_)));
+  }
+}
+
+void GlooRing::all_reduce(float* data, std::size_t count) {
+  run("all-reduce", count, [&] {
     gloo::AllreduceOptions options(context_);
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
     options.setOutput(data, count);
     options.setReduceFunction(
         static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
     gloo::allreduce(options);
-  } catch (const std::exception& error) {
-    throw BackendError(fmt::format(
-        "rank {}: the all-reduce of {} floats between {} ranks failed: {}. A peer has probably "
-        "died, stalled, or called something else (deadline {})",
-        rank_, count, ranks_, error.what(), human_time(deadline_ns_)));
+  });
+}
+
+void GlooRing::all_gather(float* data, std::size_t count) {
+  run("all-gather", count, [&] {
+    std::vector<std::size_t> counts;
+    for (int rank = 0; rank < ranks_; ++rank) {
+      counts.push_back(shard_of(count, rank, ranks_).count);
+    }
+    gloo::AllgathervOptions options(context_);
+    options.setOutput(data, std::move(counts));
+    gloo::allgatherv(options);
+  });
+}
+
+void GlooRing::reduce_scatter(float* data, std::size_t count) {
+  run("reduce-scatter", count, [&] { run_reduce_scatter(data, count); });
+}
+
+// P - 1 steps: in step k a rank sends shard rank - k - 1 to the right, and receives shard
+// rank - k - 2 from the left, to which it adds its own values. The last one received is its own,
+// which has then passed all others. Shards travel in segments, numbered through all steps: one can
+// be sent as soon as that of the step before was added, so that transfers and sums overlap.
+void GlooRing::run_reduce_scatter(float* data, std::size_t count) {
+  const RingPlan plan(rank_, ranks_, count);
+  if (arriving_.size() < 2 * plan.segment()) arriving_.resize(2 * plan.segment());
+  const int left = (rank_ + ranks_ - 1) % ranks_;
+  const int right = (rank_ + 1) % ranks_;
+  const std::uint64_t slot = gloo::Slot::build(kReduceScatterSlotPrefix, 0);
+  const auto outgoing = context_->createUnboundBuffer(data, count * sizeof(float));
+  std::unique_ptr<gloo::transport::UnboundBuffer> incoming[2];
+  for (std::size_t i : {0, 1}) {
+    incoming[i] = context_->createUnboundBuffer(arriving_.data() + i * plan.segment(),
+                                                plan.segment() * sizeof(float));
   }
+  const auto send = [&](std::size_t item) {
+    const Shard part = plan.sent(item);
+    outgoing->send(right, slot, part.begin * sizeof(float), part.count * sizeof(float));
+  };
+  const auto receive = [&](std::size_t item) {
+    incoming[item % 2]->recv(left, slot, 0, plan.received(item).count * sizeof(float));
+  };
+  for (std::size_t item = 0; item < std::min<std::size_t>(2, plan.items()); ++item) receive(item);
+  for (std::size_t item = 0; item < plan.segments(); ++item) send(item);
+  for (std::size_t item = 0; item < plan.items(); ++item) {
+    incoming[item % 2]->waitRecv();
+    const Shard part = plan.received(item);
+    float* own = data + part.begin;
+    gloo::sum<float>(own, own, arriving_.data() + (item % 2) * plan.segment(), part.count);
+    if (item + 2 < plan.items()) receive(item + 2);
+    if (item + plan.segments() < plan.items()) send(item + plan.segments());
+  }
+  for (std::size_t item = 0; item < plan.items(); ++item) outgoing->waitSend();
 }
 
 }  // namespace mergewise

@@ -3,11 +3,14 @@
 #include "tests/contract/communicator/communicator_contract.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/device/host/host_device.hpp"
 #include "tests/unit/collective/rank_threads.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -21,7 +24,8 @@ namespace {
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
-constexpr std::size_t kSizes[] = {0, 1, 2, 3, 7, 1023, 1024, 1'000'001};
+// The last needs several messages a shard.
+constexpr std::size_t kSizes[] = {0, 1, 2, 3, 4, 5, 7, 1023, 1024, 1'000'001, 2'500'003};
 
 /// What rank `rank` puts in at element `i` of a call.
 float value(int rank, std::size_t i, int call) {
@@ -60,6 +64,11 @@ std::size_t first_wrong(const float* data, std::size_t count, int ranks, int cal
   return count;
 }
 
+/// All three collectives, for what they have in common.
+using Call = void (Communicator::*)(float* data, std::size_t count, Stream& stream);
+constexpr Call kEveryCall[] = {&Communicator::all_reduce, &Communicator::reduce_scatter,
+                               &Communicator::all_gather};
+
 void run_members(const CommunicatorCase& item, const std::function<void(Member&)>& body,
                  Nanoseconds deadline_ns = kAmple) {
   run_ranks(item.ranks, [&](ControlPlane& control) {
@@ -94,6 +103,91 @@ TEST_P(CommunicatorContract, SumsExactlyAtEverySize) {
       EXPECT_EQ(data[count], -5) << "the element behind the range was touched";
     }
   });
+}
+
+TEST_P(CommunicatorContract, ScattersTheExactSumsOfEveryShardAtEverySize) {
+  run_members(GetParam(), [](Member& member) {
+    const int ranks = member.communicator.size();
+    for (const std::size_t count : kSizes) {
+      // Buffers are aligned to far more than this.
+      const auto buffer = member.floats(count + 2);
+      float* data = data_of(*buffer) + 1;
+      fill(data, count, member.communicator.rank(), 0);
+      data[-1] = data[count] = -5;
+      member.communicator.reduce_scatter(data, count, member.stream);
+      member.stream.synchronize();
+      const Shard shard = shard_of(count, member.communicator.rank(), ranks);
+      for (std::size_t i = shard.begin; i < shard.begin + shard.count; ++i) {
+        ASSERT_EQ(data[i], sum(ranks, i, 0)) << "element " << i << " of " << count;
+      }
+      EXPECT_EQ(data[-1], -5) << "the element before the range was touched";
+      EXPECT_EQ(data[count], -5) << "the element behind the range was touched";
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, GathersEveryShardAtEverySize) {
+  run_members(GetParam(), [](Member& member) {
+    for (const std::size_t count : kSizes) {
+      const auto buffer = member.floats(count + 2);
+      float* data = data_of(*buffer) + 1;
+      const Shard shard = shard_of(count, member.communicator.rank(), member.communicator.size());
+      std::fill_n(data - 1, count + 2, -5.0F);
+      for (std::size_t i = shard.begin; i < shard.begin + shard.count; ++i)
+        data[i] = value(0, i, 7);
+      member.communicator.all_gather(data, count, member.stream);
+      member.stream.synchronize();
+      EXPECT_EQ(first_wrong(data, count, 1, 7), count);
+      EXPECT_EQ(data[-1], -5) << "the element before the range was touched";
+      EXPECT_EQ(data[count], -5) << "the element behind the range was touched";
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, ScatteredSumsGatheredAreTheAllReduce) {
+  run_members(GetParam(), [](Member& member) {
+    const std::vector<std::size_t> slices{1, 3, 0, 64, 1000, 7, 25000, 1};
+    const std::size_t total = std::accumulate(slices.begin(), slices.end(), std::size_t{0});
+    const auto buffer = member.floats(total);
+    float* data = data_of(*buffer);
+    for (const int call : {0, 1, 2}) {
+      fill(data, total, member.communicator.rank(), call);
+      // Without a stop, and the gathers in another order than the reduce-scatters.
+      std::size_t begin = 0;
+      for (const std::size_t count : slices) {
+        member.communicator.reduce_scatter(data + begin, count, member.stream);
+        begin += count;
+      }
+      for (std::size_t i = slices.size(); i-- > 0;) {
+        begin -= slices[i];
+        member.communicator.all_gather(data + begin, slices[i], member.stream);
+      }
+      member.stream.synchronize();
+      EXPECT_EQ(first_wrong(data, total, member.communicator.size(), call), total);
+    }
+  });
+}
+
+TEST_P(CommunicatorContract, NoCollectiveEndsBeforeAllRanksHaveEnteredIt) {
+  if (GetParam().ranks == 1) GTEST_SKIP() << "one rank enters alone";
+  for (const Call call : kEveryCall) {
+    // One element: all shards but the first are empty.
+    for (const int late : {0, GetParam().ranks - 1}) {
+      std::atomic<bool> entered{false};
+      run_members(GetParam(), [&](Member& member) {
+        float value = 1;
+        const bool waits = member.communicator.rank() == late;
+        if (waits) {
+          // Long enough for a rank that does not wait to be through.
+          sleep_until(now() + 20'000'000);
+          entered = true;
+        }
+        (member.communicator.*call)(&value, 1, member.stream);
+        member.stream.synchronize();
+        EXPECT_TRUE(entered) << "rank " << member.communicator.rank();
+      });
+    }
+  }
 }
 
 TEST_P(CommunicatorContract, RunsQueuedCallsInOrder) {
@@ -138,7 +232,7 @@ TEST_P(CommunicatorContract, SendsNothingForNothing) {
   run_members(GetParam(), [](Member& member) {
     // Only one rank calls: a message would have to be answered.
     if (member.communicator.rank() == 0) {
-      member.communicator.all_reduce(nullptr, 0, member.stream);
+      for (const Call call : kEveryCall) (member.communicator.*call)(nullptr, 0, member.stream);
     }
     member.stream.synchronize();
     member.control.barrier();
@@ -165,25 +259,27 @@ TEST_P(CommunicatorContract, StartsOnlyWhenTheStreamGetsThere) {
 
 TEST_P(CommunicatorContract, AFailureSurfacesOnTheStreamAndNamesTheRank) {
   if (GetParam().ranks == 1) GTEST_SKIP() << "one rank has no peer that could fail";
-  run_members(
-      GetParam(),
-      [](Member& member) {
-        // The last rank never calls: the others run into the deadline.
-        if (member.communicator.rank() != member.communicator.size() - 1) {
-          float data[2] = {1, 2};
-          member.communicator.all_reduce(data, 2, member.stream);
-          const std::string name = "rank " + std::to_string(member.communicator.rank()) + ":";
-          EXPECT_THAT([&] { member.stream.synchronize(); },
-                      ThrowsMessage<BackendError>(HasSubstr(name)));
-        }
-        member.control.barrier();
-      },
-      2e9);
+  for (const Call call : kEveryCall) {
+    run_members(
+        GetParam(),
+        [call](Member& member) {
+          // The last rank never calls: the others run into the deadline.
+          if (member.communicator.rank() != member.communicator.size() - 1) {
+            float data[2] = {1, 2};
+            (member.communicator.*call)(data, 2, member.stream);
+            const std::string name = "rank " + std::to_string(member.communicator.rank()) + ":";
+            EXPECT_THAT([&] { member.stream.synchronize(); },
+                        ThrowsMessage<BackendError>(HasSubstr(name)));
+          }
+          member.control.barrier();
+        },
+        1e9);
+  }
 }
 
 TEST_P(CommunicatorContract, FirstRanksFormACommunicatorOfTheirOwn) {
   const CommunicatorCase& item = GetParam();
-  run_ranks(4, [&](ControlPlane& control) {
+  run_ranks(5, [&](ControlPlane& control) {
     const auto device = item.back_end.make_device();
     const auto stream = device->create_stream(StreamRole::kCommunication);
     for (const int call : {0, 1}) {

@@ -22,6 +22,12 @@ class LinkOverGloo : public Communicator {
   void all_reduce(float* data, std::size_t count, Stream& stream) override {
     link_->all_reduce(data, count, stream);
   }
+  void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
+    link_->reduce_scatter(data, count, stream);
+  }
+  void all_gather(float* data, std::size_t count, Stream& stream) override {
+    link_->all_gather(data, count, stream);
+  }
 
  private:
   std::unique_ptr<Communicator> inner_;
@@ -41,7 +47,8 @@ CommunicatorBackEnd link_over_gloo() { return {"gloo", &make_host_device, &conne
 
 INSTANTIATE_TEST_SUITE_P(EmulatedLink, CommunicatorContract,
                          testing::Values(CommunicatorCase{link_over_gloo(), 1},
-                                         CommunicatorCase{link_over_gloo(), 3}));
+                                         CommunicatorCase{link_over_gloo(), 3},
+                                         CommunicatorCase{link_over_gloo(), 4}));
 
 }  // namespace
 }  // namespace mergewise

@@ -15,7 +15,8 @@ CommunicatorBackEnd gloo() {
 
 INSTANTIATE_TEST_SUITE_P(Gloo, CommunicatorContract,
                          testing::Values(CommunicatorCase{gloo(), 1}, CommunicatorCase{gloo(), 2},
-                                         CommunicatorCase{gloo(), 3}, CommunicatorCase{gloo(), 4}));
+                                         CommunicatorCase{gloo(), 3}, CommunicatorCase{gloo(), 4},
+                                         CommunicatorCase{gloo(), 5}));
 
 }  // namespace
 }  // namespace mergewise

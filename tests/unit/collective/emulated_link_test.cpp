@@ -27,8 +27,19 @@ TEST(LinkModel, IsLatencyPlusTwiceTheShareOfTheBits) {
   EXPECT_DOUBLE_EQ(link.all_reduce(1'000'000, 2), 8e6 + 3.2e6);
 }
 
+TEST(LinkModel, ReduceScatterPassesHalfOfThatAndAllGatherWhatTheOthersContribute) {
+  const LinkModel link{8000, 2.5};
+  EXPECT_DOUBLE_EQ(link.reduce_scatter(1'000'000, 4), 8e6 + 2.4e6);
+  // 8 ms + 3 * 8 * 250e3 / 2.5 ns
+  EXPECT_DOUBLE_EQ(link.all_gather(250'000, 4), 8e6 + 2.4e6);
+}
+
 TEST(LinkModel, CostsNothingForNothingOrForOneRank) {
   const LinkModel link{8000, 2.5};
+  EXPECT_EQ(link.reduce_scatter(0, 4), 0);
+  EXPECT_EQ(link.reduce_scatter(1'000'000, 1), 0);
+  EXPECT_EQ(link.all_gather(0, 4), 0);
+  EXPECT_EQ(link.all_gather(1'000'000, 1), 0);
   EXPECT_EQ(link.all_reduce(0, 4), 0);
   EXPECT_EQ(link.all_reduce(1'000'000, 1), 0);
 }
@@ -41,11 +52,15 @@ class Rendezvousing : public Communicator {
   [[nodiscard]] std::string description() const override { return "fake"; }
   [[nodiscard]] int rank() const override { return control_.rank(); }
   [[nodiscard]] int size() const override { return control_.size(); }
-  void all_reduce(float*, std::size_t, Stream& stream) override {
+  void all_reduce(float*, std::size_t, Stream& stream) override { meet(stream); }
+  void reduce_scatter(float*, std::size_t, Stream& stream) override { meet(stream); }
+  void all_gather(float*, std::size_t, Stream& stream) override { meet(stream); }
+
+ private:
+  void meet(Stream& stream) {
     as_host(stream).enqueue([this] { control_.barrier(); });
   }
 
- private:
   ControlPlane& control_;
 };
 

@@ -62,8 +62,8 @@ class LoggingCompute : public Compute {
   Log* log_;
 };
 
-/// Pretends to be rank 0 of `ranks`: adds what the other ranks would have sent. "r5" for a
-/// reduction of 5 elements.
+/// Pretends to be rank 0 of `ranks`: adds what the other ranks would have sent. "r5" for an
+/// all-reduce of 5 elements, "s5" for a reduce-scatter, "g5" for an all-gather.
 class PretendedRanks : public Communicator {
  public:
   PretendedRanks(int ranks, Log* log, std::vector<std::size_t> tensor_elements)
@@ -75,25 +75,56 @@ class PretendedRanks : public Communicator {
 
   void all_reduce(float* data, std::size_t count, Stream& stream) override {
     if (count == 0) return;
-    as_host(stream).enqueue([this, data, count] { reduce(data, count); });
+    as_host(stream).enqueue([this, data, count] {
+      note('r', count);
+      reduce(data, count);
+    });
+  }
+  void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
+    if (count == 0) return;
+    as_host(stream).enqueue([this, data, count] {
+      note('s', count);
+      const std::size_t own = shard_of(count, 0, ranks_).count;
+      reduce(data, own);
+      for (std::size_t i = own; i < count && gradients != nullptr; ++i) data[i] = -1;
+    });
+  }
+  void all_gather(float* data, std::size_t count, Stream& stream) override {
+    if (count == 0) return;
+    as_host(stream).enqueue([this, data, count] {
+      note('g', count);
+      const std::size_t own = shard_of(count, 0, ranks_).count;
+      gather(data + own, count - own);
+    });
   }
 
   float* gradients = nullptr;  ///< where the flat buffer begins, so that elements are known
   bool loses_last = false;  ///< a broken collective: the last element of each call is not reduced
 
  private:
+  void note(char kind, std::size_t count) const {
+    if (log_ != nullptr) log_->add(kind, count);
+  }
   void reduce(float* data, std::size_t count) const {
-    if (log_ != nullptr) log_->add('r', count);
-    if (gradients == nullptr) return;
+    for_elements(data, count, [this](float& value, std::size_t tensor, std::size_t element) {
+      for (int rank = 1; rank < ranks_; ++rank) value += local_gradient(rank, tensor, element);
+    });
+  }
+  // What the other ranks have reduced.
+  void gather(float* data, std::size_t count) const {
+    for_elements(data, count, [this](float& value, std::size_t tensor, std::size_t element) {
+      value = reduced_gradient(ranks_, tensor, element);
+    });
+  }
+  template <typename Body>
+  void for_elements(float* data, std::size_t count, const Body& body) const {
+    if (gradients == nullptr || count == 0) return;
     const auto first = static_cast<std::size_t>(data - gradients);
     const std::size_t end = first + count - (loses_last ? 1 : 0);
     std::size_t offset = 0;
     for (std::size_t tensor = 0; tensor < elements_.size(); ++tensor) {
       for (std::size_t i = 0; i < elements_[tensor]; ++i, ++offset) {
-        if (offset < first || offset >= end) continue;
-        for (int rank = 1; rank < ranks_; ++rank) {
-          gradients[offset] += local_gradient(rank, tensor, i);
-        }
+        if (offset >= first && offset < end) body(gradients[offset], tensor, i);
       }
     }
   }
