@@ -15,11 +15,13 @@ std::filesystem::path configs_folder() {
   const std::filesystem::path source = MERGEWISE_SOURCE_CONFIGS;
   if (std::filesystem::is_directory(source, ignored)) return source;
   throw InputError(
-      fmt::format("the folder with the accelerator descriptions is neither at {} nor at {}: keep "
+      fmt::format("the folder with the descriptions of accelerators and clusters is neither at {} "
+                  "nor at {}: keep "
                   "share/mergewise beside bin/ when you move the program",
                   installed.string(), source.string()));
 }
 
 std::filesystem::path accelerators_folder() { return configs_folder() / "accelerators"; }
+std::filesystem::path clusters_folder() { return configs_folder() / "clusters"; }
 
 }  // namespace mergewise
