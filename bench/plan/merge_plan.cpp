@@ -129,6 +129,38 @@ bool is_simple(const MergePlan& plan) {
   });
 }
 
+/// Groups that reach into the next forward pass are the last phase, as a whole.
+void check_forward_phase(const MergePlan& plan) {
+  const Group& last = plan.groups.back();
+  for (std::size_t index = 0; index < plan.groups.size(); ++index) {
+    const Group& group = plan.groups[index];
+    const bool expected = before_forward(last) && group.collective == last.collective;
+    if (before_forward(group) == expected) continue;
+    reject(plan, index,
+           fmt::format("is {}released before a forward pass, expected that of all groups of the "
+                       "last phase or of none",
+                       expected ? "not " : ""));
+  }
+}
+
+void check_chunking(const MergePlan& plan) {
+  if (plan.chunking->partition <= 0 || plan.chunking->credit <= 0) {
+    throw InputError(
+        fmt::format("the '{}' plan's chunks have {} bytes with {} in flight, expected both > 0",
+                    plan.strategy, plan.chunking->partition, plan.chunking->credit));
+  }
+  for (std::size_t index = 0; index < plan.groups.size(); ++index) {
+    const Group& group = plan.groups[index];
+    if (group.release == Release{BeforeForward{}} && group.begin >= plan.groups.front().begin &&
+        group.collective == plan.groups.front().collective) {
+      continue;
+    }
+    reject(plan, index,
+           "is cut into chunks, expected one collective in ready order, released before a forward "
+           "pass and issued with no group");
+  }
+}
+
 }  // namespace
 
 std::vector<std::size_t> MergePlan::ends() const {
@@ -157,11 +189,6 @@ void check(const MergePlan& plan, std::size_t tensor_count) {
     throw InputError(fmt::format("the '{}' plan has no groups, expected {} tensors to be covered",
                                  plan.strategy, tensor_count));
   }
-  if (plan.chunking && (plan.chunking->partition <= 0 || plan.chunking->credit <= 0)) {
-    throw InputError(
-        fmt::format("the '{}' plan's chunks have {} bytes with {} in flight, expected both > 0",
-                    plan.strategy, plan.chunking->partition, plan.chunking->credit));
-  }
   constexpr std::size_t kCollectives = 3;
   std::array<bool, kCollectives> done{};
   for (std::size_t begin = 0; begin < plan.groups.size();) {
@@ -179,6 +206,8 @@ void check(const MergePlan& plan, std::size_t tensor_count) {
     check_phase(plan, begin, end, tensor_count);
     begin = end;
   }
+  check_forward_phase(plan);
+  if (plan.chunking) check_chunking(plan);
 }
 
 std::uint64_t hash(const MergePlan& plan, const std::vector<Bytes>& tensor_bytes,

@@ -159,6 +159,20 @@ void TimeModel::require_cost(Collective collective, std::string_view who) const 
                   name_, name_of(collective), who));
 }
 
+int TimeModel::require_ranks(std::string_view who) const {
+  if (ranks_) return *ranks_;
+  throw UnsupportedError(fmt::format(
+      "profile '{}' has no number of 'ranks', which {} needs: add it to the profile", name_, who));
+}
+
+void TimeModel::require_dense(std::string_view who) const {
+  if (wire_.dense()) return;
+  throw UnsupportedError(
+      fmt::format("profile '{}' compresses with '{}', but {} sends dense gradients only: choose "
+                  "compressor 'none' or another strategy",
+                  name_, wire_.compressor(), who));
+}
+
 const LinearCost* TimeModel::dense_line() const {
   return wire_.dense() && has_cost(collective()) ? transfer_.linear() : nullptr;
 }

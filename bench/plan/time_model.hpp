@@ -38,7 +38,9 @@ class TimeModel {
   [[nodiscard]] Nanoseconds backward(std::size_t tensor) const { return backward_[tensor]; }
   /// R_i of the design: backward time until tensor i is ready, compression not counted.
   [[nodiscard]] Nanoseconds ready(std::size_t tensor) const { return ready_[tensor]; }
-  /// Forward and backward passes of all but the last micro-batch of an iteration.
+  /// Forward and backward passes of an iteration, all but the last without communication.
+  [[nodiscard]] int micro_batches() const { return accumulation_; }
+  /// The time of those without.
   [[nodiscard]] Nanoseconds accumulating() const {
     return (accumulation_ - 1) * (forward_ + ready_.back());
   }
@@ -69,6 +71,11 @@ class TimeModel {
   }
   /// Throws UnsupportedError naming the collective, the profile and `who` needs it.
   void require_cost(Collective collective, std::string_view who) const;
+  /// The number of ranks; throws UnsupportedError naming the profile and `who` needs it.
+  [[nodiscard]] int require_ranks(std::string_view who) const;
+  /// Throws UnsupportedError when gradients are compressed, naming the compressor and `who` sends
+  /// dense ones only.
+  void require_dense(std::string_view who) const;
 
   /// p + c: packing and compression, on the compute stream before the group is ready.
   [[nodiscard]] Nanoseconds before_send(std::size_t begin, std::size_t end) const {

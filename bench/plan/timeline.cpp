@@ -4,6 +4,7 @@
 #include "bench/plan/timeline.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/plan/next_forward.hpp"
 
 #include <fmt/format.h>
 
@@ -12,51 +13,55 @@
 namespace mergewise {
 namespace {
 
-/// When the group may be sent at the earliest, whatever its tensors do; from the iteration's start.
-Nanoseconds earliest_start(const TimeModel& model, const MergePlan& plan, std::size_t index) {
-  const Group& group = plan.groups[index];
-  if (group.collective != model.collective()) {
-    throw UnsupportedError(
-        fmt::format("group {} of the '{}' plan uses {}, but the time model has only the cost of {}",
-                    index, plan.strategy, name_of(group.collective), name_of(model.collective())));
-  }
-  if (std::holds_alternative<BeforeForward>(group.release)) {
-    throw UnsupportedError(
-        fmt::format("group {} of the '{}' plan is released before a forward pass: the timeline of "
-                    "plans that reach into the next iteration is not available yet",
-                    index, plan.strategy));
-  }
+/// When the group may be sent at the earliest, whatever its tensors do.
+Nanoseconds earliest_start(const Group& group, Nanoseconds backward_start) {
   const auto* not_before = std::get_if<NotBefore>(&group.release);
-  return not_before == nullptr ? 0 : model.forward() + not_before->after_backward_start;
+  return not_before == nullptr ? 0 : backward_start + not_before->after_backward_start;
+}
+
+/// A plan that ends with its iteration sends by the one collective that its gradients have.
+[[noreturn]] void reject_collective(const TimeModel& model, const MergePlan& plan,
+                                    std::size_t index) {
+  throw UnsupportedError(
+      fmt::format("group {} of the '{}' plan uses {}, but gradients compressed with '{}' need {}: "
+                  "only plans that reach into the next forward pass may use others",
+                  index, plan.strategy, name_of(plan.groups[index].collective),
+                  model.wire().compressor(), name_of(model.collective())));
 }
 
 /// End of the backward pass with all packing and compression: when unpacking may begin.
-Nanoseconds end_of_production(const TimeModel& model, const MergePlan& plan) {
+Nanoseconds end_of_production(const TimeModel& model, const MergePlan& plan,
+                              Nanoseconds backward_start) {
   Nanoseconds before_send = 0;
   for (const Group& group : plan.groups) {
     before_send += model.before_send(group.begin, group.end);
   }
-  return model.forward() + model.ready(model.tensor_count() - 1) + before_send;
+  return backward_start + model.ready(model.tensor_count() - 1) + before_send;
 }
 
-/// Calls sink(activity, group, begin, end, duration) for everything after the forward pass, group
-/// by group, and returns the time of the last of them.
+/// Calls sink(activity, group, begin, end, duration) for everything after the last forward pass,
+/// group by group, and returns the time of the last of them.
 template <typename Sink>
 Nanoseconds walk(const TimeModel& model, const MergePlan& plan, Sink&& sink) {
+  if (!model.has_cost(model.collective())) {
+    model.require_cost(model.collective(), fmt::format("the '{}' plan", plan.strategy));
+  }
+  const Nanoseconds backward_start = model.accumulating() + model.forward();
   Nanoseconds before_send = 0;  // sum of p + c so far
-  Nanoseconds compute_end = model.forward();
+  Nanoseconds compute_end = backward_start;
   Nanoseconds sent = 0;
-  Nanoseconds unpacked = end_of_production(model, plan);
+  Nanoseconds unpacked = end_of_production(model, plan, backward_start);
   for (std::size_t index = 0; index < plan.groups.size(); ++index) {
     const Group& group = plan.groups[index];
-    const Nanoseconds backward_end = model.forward() + model.ready(group.end - 1) + before_send;
+    if (group.collective != model.collective()) reject_collective(model, plan, index);
+    const Nanoseconds backward_end = backward_start + model.ready(group.end - 1) + before_send;
     sink(Activity::kBackward, index, compute_end, backward_end, backward_end - compute_end);
     const Nanoseconds pack = model.before_send(group.begin, group.end);
     before_send += pack;
-    compute_end = model.forward() + model.ready(group.end - 1) + before_send;
+    compute_end = backward_start + model.ready(group.end - 1) + before_send;
     sink(Activity::kPack, index, backward_end, compute_end, pack);
 
-    const Nanoseconds start = std::max({sent, compute_end, earliest_start(model, plan, index)});
+    const Nanoseconds start = std::max({sent, compute_end, earliest_start(group, backward_start)});
     const Nanoseconds transfer = model.transfer(group.begin, group.end);
     sent = start + transfer;
     sink(Activity::kTransfer, index, start, sent, transfer);
@@ -67,6 +72,23 @@ Nanoseconds walk(const TimeModel& model, const MergePlan& plan, Sink&& sink) {
     sink(Activity::kUnpack, index, unpack_start, unpacked, unpack);
   }
   return unpacked;
+}
+
+/// The passes of the micro-batches that communicate nothing. An iteration that is counted from the
+/// start of a backward pass begins with that half of them.
+template <typename Sink>
+void record_accumulating(const TimeModel& model, bool from_backward, Sink&& sink) {
+  const Nanoseconds forward = model.forward();
+  const Nanoseconds backward = model.ready(model.tensor_count() - 1);
+  const Nanoseconds first = from_backward ? backward : forward;
+  const Activity activities[] = {from_backward ? Activity::kBackward : Activity::kForward,
+                                 from_backward ? Activity::kForward : Activity::kBackward};
+  for (int i = 0; i + 1 < model.micro_batches(); ++i) {
+    const Nanoseconds begin = i * (forward + backward);
+    const Nanoseconds end = (i + 1) * (forward + backward);
+    sink(activities[0], 0, begin, begin + first, first);
+    sink(activities[1], 0, begin + first, end, end - begin - first);
+  }
 }
 
 /// Length of the communication spans that no compute span covers. Both lanes are in time order and
@@ -111,30 +133,39 @@ const char* name_of(Activity activity) {
 
 Timeline predict(const TimeModel& model, const MergePlan& plan) {
   Timeline timeline;
+  const bool next_forward = reaches_next_forward(plan);
   std::vector<Span> unpacking;  // on the compute lane after everything else
   timeline.spans.reserve(2 * plan.groups.size() + 1);
   const auto record = [&](Activity activity, std::size_t group, Nanoseconds begin, Nanoseconds end,
                           Nanoseconds duration) {
     const bool transfer = activity == Activity::kTransfer;
+    const bool unpack = activity == Activity::kUnpack;
     if (transfer) timeline.comm_busy_ns += duration;
-    if (activity == Activity::kPack || activity == Activity::kUnpack) {
-      timeline.compute_ns += duration;
-    }
+    if (activity == Activity::kPack || unpack) timeline.compute_ns += duration;
     if (end <= begin) return;
-    auto& spans = activity == Activity::kUnpack ? unpacking : timeline.spans;
+    auto& spans = unpack && !next_forward ? unpacking : timeline.spans;
     spans.push_back(
         {transfer ? Lane::kCommunication : Lane::kCompute, activity, group, begin, end});
   };
-  record(Activity::kForward, 0, 0, model.forward(), model.forward());
-  timeline.iteration_ns = walk(model, plan, record);
-  timeline.compute_ns += model.forward() + model.ready(model.tensor_count() - 1);
+  record_accumulating(model, next_forward, record);
+  if (next_forward) {
+    timeline.iteration_ns = walk_next_forward(model, plan, record);
+  } else {
+    const Nanoseconds start = model.accumulating();
+    record(Activity::kForward, 0, start, start + model.forward(), model.forward());
+    timeline.iteration_ns = walk(model, plan, record);
+  }
+  timeline.compute_ns +=
+      model.accumulating() + model.forward() + model.ready(model.tensor_count() - 1);
   timeline.spans.insert(timeline.spans.end(), unpacking.begin(), unpacking.end());
   timeline.exposed_ns = exposed_time(timeline.spans);
   return timeline;
 }
 
 Nanoseconds predict_iteration(const TimeModel& model, const MergePlan& plan) {
-  return walk(model, plan, [](Activity, std::size_t, Nanoseconds, Nanoseconds, Nanoseconds) {});
+  const auto ignore = [](Activity, std::size_t, Nanoseconds, Nanoseconds, Nanoseconds) {};
+  return reaches_next_forward(plan) ? walk_next_forward(model, plan, ignore)
+                                    : walk(model, plan, ignore);
 }
 
 }  // namespace mergewise

@@ -90,12 +90,42 @@ TEST(MergePlan, AGroupIsIssuedWithAnEarlierOneOfItsPhase) {
   EXPECT_THROW(check(plan, 4), InputError);
 }
 
+TEST(MergePlan, OnlyTheWholeLastPhaseReachesIntoTheNextForwardPass) {
+  MergePlan plan = plan_from_ends("t", {2, 4});
+  plan.groups[0].release = BeforeForward{};
+  EXPECT_THAT([&] { check(plan, 4); },
+              ThrowsMessage<InputError>(HasSubstr("group 0 of the 't' plan is released before")));
+  std::swap(plan.groups[0].release, plan.groups[1].release);
+  EXPECT_THAT([&] { check(plan, 4); },
+              ThrowsMessage<InputError>(HasSubstr("group 0 of the 't' plan is not released")));
+  plan = plan_from_ends("t", {4}, Collective::kReduceScatter);
+  plan.groups.push_back({0, 4, Collective::kAllGather, BeforeForward{}});
+  EXPECT_NO_THROW(check(plan, 4));
+  plan.groups[0].release = BeforeForward{};
+  EXPECT_THROW(check(plan, 4), InputError);
+}
+
 TEST(MergePlan, ChunksAreNotEmpty) {
   MergePlan plan = plan_from_ends("t", {4});
+  plan.groups[0].release = BeforeForward{};
   plan.chunking = Chunking{4, 4};
   EXPECT_NO_THROW(check(plan, 4));
   plan.chunking = Chunking{4, 0};
   EXPECT_THROW(check(plan, 4), InputError);
+}
+
+TEST(MergePlan, ChunksAreOfOneCollectiveInReadyOrderBeforeTheNextForwardPass) {
+  MergePlan plan = plan_from_ends("t", {2, 4});
+  plan.chunking = Chunking{4, 4};
+  EXPECT_THROW(check(plan, 4), InputError) << "when ready";
+  for (Group& group : plan.groups) group.release = BeforeForward{};
+  EXPECT_NO_THROW(check(plan, 4));
+  MergePlan other = plan;
+  std::swap(other.groups[0], other.groups[1]);
+  EXPECT_THROW(check(other, 4), InputError) << "in forward order";
+  other = plan;
+  other.groups[1].release = BeforeForward{0};
+  EXPECT_THROW(check(other, 4), InputError) << "issued with a group";
 }
 
 TEST(MergePlan, RejectsReleaseTimesThatAreNoTimes) {

@@ -2,24 +2,16 @@
 #include "bench/plan/timeline.hpp"
 
 #include "bench/core/error.hpp"
+#include "tests/unit/plan/spans.hpp"
 
 #include <gmock/gmock.h>
 
-#include <ostream>
-
 namespace mergewise {
-
-bool operator==(const Span& a, const Span& b) {
-  return a.lane == b.lane && a.activity == b.activity && a.index == b.index && a.begin == b.begin &&
-         a.end == b.end;
-}
-std::ostream& operator<<(std::ostream& out, const Span& span) {
-  return out << name_of(span.activity) << ' ' << span.index << " [" << span.begin << ", "
-             << span.end << ')';
-}
-
 namespace {
 
+using test::compute;
+using test::lane;
+using test::transfer;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -43,21 +35,6 @@ Profile profile_of(const std::vector<Tensor>& tensors, CostModel transfer) {
   profile.all_reduce.emplace();
   profile.all_reduce->isolated = std::move(transfer);
   return profile;
-}
-
-std::vector<Span> lane(const Timeline& timeline, Lane lane) {
-  std::vector<Span> spans;
-  for (const Span& span : timeline.spans) {
-    if (span.lane == lane) spans.push_back(span);
-  }
-  return spans;
-}
-
-Span compute(Activity activity, std::size_t index, Nanoseconds begin, Nanoseconds end) {
-  return {Lane::kCompute, activity, index, begin, end};
-}
-Span transfer(std::size_t index, Nanoseconds begin, Nanoseconds end) {
-  return {Lane::kCommunication, Activity::kTransfer, index, begin, end};
 }
 
 TEST(Timeline, SendsAGroupOnceItIsReadyAndTheNetworkIsFree) {
@@ -162,18 +139,38 @@ TEST(Timeline, HoldsAGroupUntilItsReleaseTime) {
   EXPECT_EQ(timeline.exposed_ns, 5 + 10);
 }
 
-TEST(Timeline, RefusesPlansOfTheNextForwardPassAndOfOtherCollectives) {
-  const TimeModel model(profile_of({{10, 10}}, LinearCost{0, 1}));
-  MergePlan plan = plan_from_ends("t", {1});
-  plan.groups[0].release = BeforeForward{0};
-  EXPECT_THAT([&] { static_cast<void>(predict(model, plan)); },
-              ThrowsMessage<UnsupportedError>(HasSubstr("group 0 of the 't' plan")));
-  EXPECT_THROW(static_cast<void>(predict_iteration(model, plan)), UnsupportedError);
+TEST(Timeline, RefusesOtherCollectivesAndNamesAMissingCost) {
+  Profile profile = profile_of({{10, 10}}, LinearCost{0, 1});
   EXPECT_THAT(
       [&] {
-        static_cast<void>(predict(model, plan_from_ends("t", {1}, Collective::kReduceScatter)));
+        static_cast<void>(
+            predict(TimeModel(profile), plan_from_ends("t", {1}, Collective::kReduceScatter)));
       },
-      ThrowsMessage<UnsupportedError>(HasSubstr("uses reduce_scatter")));
+      ThrowsMessage<UnsupportedError>(HasSubstr("group 0 of the 't' plan uses reduce_scatter")));
+  profile.all_reduce.reset();
+  EXPECT_THAT(
+      [&] { static_cast<void>(predict_iteration(TimeModel(profile), plan_from_ends("t", {1}))); },
+      ThrowsMessage<UnsupportedError>(HasSubstr("no cost of 'all_reduce', which the 't' plan")));
+}
+
+TEST(Timeline, EarlierMicroBatchesComeFirst) {
+  Profile profile = profile_of({{10, 10}, {20, 10}}, LinearCost{0, 1});
+  profile.accumulation = 3;
+  MergePlan plan = plan_from_ends("t", {1, 2});
+  plan.groups[0].release = NotBefore{15};
+  const Timeline timeline = predict(TimeModel(profile), plan);
+  EXPECT_THAT(
+      lane(timeline, Lane::kCompute),
+      ElementsAre(
+          compute(Activity::kForward, 0, 0, 100), compute(Activity::kBackward, 0, 100, 120),
+          compute(Activity::kForward, 0, 120, 220), compute(Activity::kBackward, 0, 220, 240),
+          compute(Activity::kForward, 0, 240, 340), compute(Activity::kBackward, 0, 340, 350),
+          compute(Activity::kBackward, 1, 350, 360)));
+  EXPECT_THAT(lane(timeline, Lane::kCommunication),
+              ElementsAre(transfer(0, 355, 365), transfer(1, 365, 385)));
+  EXPECT_EQ(timeline.iteration_ns, 385);
+  EXPECT_EQ(timeline.compute_ns, 360);
+  EXPECT_EQ(timeline.exposed_ns, 25);
 }
 
 TEST(Timeline, IterationAloneIsExactlyTheSame) {
