@@ -6,6 +6,7 @@
 #include "bench/core/units.hpp"
 #include "bench/cost/cost_model.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,5 +55,23 @@ struct SegmentedFit {
 /// three sizes, the largest at least 1.5 times the smallest; a single one is fit_line()'s line.
 /// Errors as there.
 [[nodiscard]] SegmentedFit fit_segments(MeasuredPoints points, int most = 6);
+
+/// A line is good enough to plan with when it is within this of every point, segments within that.
+inline constexpr double kLineIsGood = 0.05;
+inline constexpr double kSegmentsAreGood = 0.10;
+
+/// What plans are made from after a calibration, and what it was chosen from.
+struct FittedCost {
+  std::string form;  ///< "line", "segments" or "points"
+  std::string why;   ///< one clause, with the errors that decided
+  CostModel cost;
+  /// Empty for points of a single size, which nothing can be fitted through.
+  std::optional<LineFit> line;
+  std::optional<SegmentedFit> segments;
+};
+
+/// The line when it is good, else the segments when they are, else the points themselves. Sizes
+/// must increase. Throws InputError for points that are none, or no cost.
+[[nodiscard]] FittedCost fit_cost(const MeasuredPoints& points);
 
 }  // namespace mergewise
