@@ -16,6 +16,18 @@ Bytes first_cap(const Options& options) {
 
 }  // namespace
 
+Decision detail::by_cap(std::size_t border, Bytes bucket, Bytes cap, const std::string& cap_name) {
+  const bool merged = bucket < cap;
+  return {.border = border,
+          .merged = merged,
+          .left = "bytes in the bucket",
+          .right = cap_name,
+          .left_value = static_cast<double>(bucket),
+          .right_value = static_cast<double>(cap),
+          .unit = "bytes",
+          .why = merged ? "the bucket has not reached its cap" : "the bucket has reached its cap"};
+}
+
 std::vector<OptionSpec> Ddp::do_options() const {
   return {{.name = "cap_bytes",
            .kind = OptionKind::kInteger,
@@ -32,17 +44,23 @@ std::vector<OptionSpec> Ddp::do_options() const {
 
 MergePlan Ddp::do_plan(const Task& task) const {
   const TimeModel& model = task.model;
+  const std::size_t count = model.tensor_count();
+  const Bytes later_cap = task.options.integer("cap_bytes");
   std::vector<std::size_t> ends;
   Bytes cap = first_cap(task.options);
   Bytes bucket = 0;
-  for (std::size_t tensor = 0; tensor < model.tensor_count(); ++tensor) {
-    bucket += model.bytes(tensor);
-    if (bucket >= cap || tensor + 1 == model.tensor_count()) {
-      ends.push_back(tensor + 1);
-      cap = task.options.integer("cap_bytes");
-      bucket = 0;
+  for (std::size_t next = 1; next < count; ++next) {
+    bucket += model.bytes(next - 1);
+    if (task.decisions != nullptr) {
+      task.decisions->push_back(
+          detail::by_cap(next, bucket, cap, ends.empty() ? "first_cap_bytes" : "cap_bytes"));
     }
+    if (bucket < cap) continue;
+    ends.push_back(next);
+    cap = later_cap;
+    bucket = 0;
   }
+  ends.push_back(count);
   return plan_from_ends(id(), ends, model.collective());
 }
 

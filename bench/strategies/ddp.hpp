@@ -4,6 +4,7 @@
 
 #include "bench/strategies/strategy.hpp"
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,5 +22,11 @@ class Ddp final : public Strategy {
   [[nodiscard]] std::vector<OptionSpec> do_options() const override;
   [[nodiscard]] MergePlan do_plan(const Task& task) const override;
 };
+
+namespace detail {
+/// The decision of a rule that closes a bucket once its size, in dense bytes, has reached a cap.
+[[nodiscard]] Decision by_cap(std::size_t border, Bytes bucket, Bytes cap,
+                              const std::string& cap_name);
+}  // namespace detail
 
 }  // namespace mergewise
