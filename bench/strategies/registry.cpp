@@ -5,9 +5,13 @@
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
 #include "bench/strategies/ddp.hpp"
+#include "bench/strategies/horovod.hpp"
+#include "bench/strategies/mergecomp.hpp"
 #include "bench/strategies/mg_wfbp.hpp"
+#include "bench/strategies/omgs.hpp"
 #include "bench/strategies/optimal.hpp"
 #include "bench/strategies/single.hpp"
+#include "bench/strategies/tuned.hpp"
 #include "bench/strategies/wfbp.hpp"
 
 namespace mergewise {
@@ -21,7 +25,8 @@ std::unique_ptr<Strategy> make() {
 }
 
 constexpr Factory kFactories[] = {
-    make<Wfbp>, make<Single>, make<Ddp>, make<MgWfbp>, make<Optimal>,
+    make<Wfbp>, make<Single>,    make<Ddp>,   make<Horovod>, make<MgWfbp>,
+    make<Omgs>, make<Mergecomp>, make<Tuned>, make<Optimal>,
 };
 
 }  // namespace

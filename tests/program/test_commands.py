@@ -10,7 +10,7 @@ from processes import ROOT
 
 MODELS = sorted((ROOT / "tests/golden/models").glob("*.json"))
 PROFILES = sorted((ROOT / "tests/golden/planner").glob("*.json"))
-BUILT = {"wfbp", "single", "ddp", "mg_wfbp", "optimal"}
+BUILT = {"wfbp", "single", "ddp", "horovod", "mg_wfbp", "omgs", "mergecomp", "tuned", "optimal"}
 
 
 def test_every_command_explains_itself(program):
