@@ -4,7 +4,9 @@
 
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
+#include "bench/strategies/bytescheduler.hpp"
 #include "bench/strategies/ddp.hpp"
+#include "bench/strategies/dear.hpp"
 #include "bench/strategies/horovod.hpp"
 #include "bench/strategies/mergecomp.hpp"
 #include "bench/strategies/mg_wfbp.hpp"
@@ -25,8 +27,8 @@ std::unique_ptr<Strategy> make() {
 }
 
 constexpr Factory kFactories[] = {
-    make<Wfbp>, make<Single>,    make<Ddp>,   make<Horovod>, make<MgWfbp>,
-    make<Omgs>, make<Mergecomp>, make<Tuned>, make<Optimal>,
+    make<Wfbp>,      make<Single>, make<Ddp>,           make<Horovod>, make<MgWfbp>,  make<Omgs>,
+    make<Mergecomp>, make<Dear>,   make<Bytescheduler>, make<Tuned>,   make<Optimal>,
 };
 
 }  // namespace

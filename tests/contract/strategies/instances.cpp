@@ -16,6 +16,8 @@ INSTANTIATE_TEST_SUITE_P(Horovod, StrategyContract, Values("horovod"));
 INSTANTIATE_TEST_SUITE_P(MgWfbp, StrategyContract, Values("mg_wfbp"));
 INSTANTIATE_TEST_SUITE_P(Omgs, StrategyContract, Values("omgs"));
 INSTANTIATE_TEST_SUITE_P(Mergecomp, StrategyContract, Values("mergecomp"));
+INSTANTIATE_TEST_SUITE_P(Dear, StrategyContract, Values("dear"));
+INSTANTIATE_TEST_SUITE_P(Bytescheduler, StrategyContract, Values("bytescheduler"));
 INSTANTIATE_TEST_SUITE_P(Tuned, StrategyContract, Values("tuned"));
 INSTANTIATE_TEST_SUITE_P(Optimal, StrategyContract, Values("optimal"));
 

@@ -121,7 +121,9 @@ TEST(Optimal, NoStrategyBeatsIt) {
         const TimeModel model(test::profile_of(tensors, cost));
         const Nanoseconds least = planned(model);
         for (const std::string& id : strategy_ids()) {
-          const Nanoseconds other = predict_iteration(model, make_strategy(id)->plan(model, {}));
+          const auto strategy = make_strategy(id);
+          if (!strategy->within_optimal()) continue;
+          const Nanoseconds other = predict_iteration(model, strategy->plan(model, {}));
           EXPECT_GE(other, least * (1 - kTolerance)) << id;
         }
       }
