@@ -30,6 +30,9 @@ inline Profile synthetic_profile(std::size_t tensors, CostModel all_reduce) {
   }
   profile.all_reduce.emplace();
   profile.all_reduce->isolated = std::move(all_reduce);
+  profile.reduce_scatter.emplace().isolated = LinearCost{5e4, 0.25};
+  profile.all_gather.emplace().isolated = LinearCost{5e4, 1};
+  profile.ranks = 4;
   return profile;
 }
 
