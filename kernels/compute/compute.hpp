@@ -24,7 +24,9 @@ class Compute {
   /// The forward pass is cut into steps so that strategies can wait between them; all steps make
   /// the pass.
   [[nodiscard]] virtual std::size_t forward_steps() const = 0;
-  virtual void forward(Stream& stream, std::size_t step) = 0;
+  /// Steps [begin, end) in one go.
+  virtual void forward(Stream& stream, std::size_t begin, std::size_t end) = 0;
+  void forward(Stream& stream, std::size_t step) { forward(stream, step, step + 1); }
   /// The backward work that ends with this tensor (in ready order) ready; tensors without work
   /// enqueue nothing.
   virtual void backward(Stream& stream, std::size_t tensor) = 0;

@@ -22,8 +22,8 @@ class GemmCompute final : public Compute {
   void resume(Stream&) override {}  // real work needs no clock
 
   [[nodiscard]] std::size_t forward_steps() const override { return plan_.forward.size(); }
-  void forward(Stream& stream, std::size_t step) override {
-    enqueue(stream, plan_.forward.at(step));
+  void forward(Stream& stream, std::size_t begin, std::size_t end) override {
+    for (std::size_t step = begin; step < end; ++step) enqueue(stream, plan_.forward.at(step));
   }
   void backward(Stream& stream, std::size_t tensor) override {
     for (const std::size_t layer : backward_layers_.at(tensor)) {

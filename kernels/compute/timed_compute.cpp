@@ -30,7 +30,12 @@ class TimedCompute final : public Compute {
   }
 
   [[nodiscard]] std::size_t forward_steps() const override { return forward_ns_.size(); }
-  void forward(Stream& stream, std::size_t step) override { hold(stream, forward_ns_.at(step)); }
+  void forward(Stream& stream, std::size_t begin, std::size_t end) override {
+    MERGEWISE_CHECK(begin <= end && end <= forward_ns_.size(), "there is no such forward step");
+    Nanoseconds sum = 0;
+    for (std::size_t step = begin; step < end; ++step) sum += forward_ns_[step];
+    hold(stream, sum);
+  }
   void backward(Stream& stream, std::size_t tensor) override {
     hold(stream, backward_ns_.at(tensor));
   }

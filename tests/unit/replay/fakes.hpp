@@ -44,14 +44,17 @@ class Log {
   std::vector<std::string> entries_;
 };
 
-/// "f0" for the forward pass, "b3" for the backward work of tensor 3.
+/// "f0" for the first step of a forward pass, "b3" for the backward work of tensor 3.
 class LoggingCompute : public Compute {
  public:
-  explicit LoggingCompute(Log* log) : log_(log) {}
+  explicit LoggingCompute(Log* log, std::size_t forward_steps = 1)
+      : log_(log), forward_steps_(forward_steps) {}
   [[nodiscard]] std::string id() const override { return "logging"; }
   void resume(Stream&) override {}
-  [[nodiscard]] std::size_t forward_steps() const override { return 1; }
-  void forward(Stream& stream, std::size_t step) override { enqueue(stream, 'f', step); }
+  [[nodiscard]] std::size_t forward_steps() const override { return forward_steps_; }
+  void forward(Stream& stream, std::size_t begin, std::size_t end) override {
+    for (std::size_t step = begin; step < end; ++step) enqueue(stream, 'f', step);
+  }
   void backward(Stream& stream, std::size_t tensor) override { enqueue(stream, 'b', tensor); }
 
  private:
@@ -60,6 +63,7 @@ class LoggingCompute : public Compute {
     as_host(stream).enqueue([log = log_, kind, index] { log->add(kind, index); });
   }
   Log* log_;
+  std::size_t forward_steps_;
 };
 
 /// Pretends to be rank 0 of `ranks`: adds what the other ranks would have sent. "r5" for an
