@@ -24,52 +24,68 @@ std::vector<std::size_t> element_offsets(const std::vector<Bytes>& tensor_bytes)
   return offsets;
 }
 
+bool before_forward(const Group& group) {
+  return std::holds_alternative<BeforeForward>(group.release);
+}
+
+/// How many groups come before those that are sent until the next forward pass.
+std::size_t backward_groups_of(const MergePlan& plan) {
+  const auto first = std::find_if(plan.groups.begin(), plan.groups.end(), before_forward);
+  return static_cast<std::size_t>(first - plan.groups.begin());
+}
+
+bool all_are(const MergePlan& plan, std::size_t begin, std::size_t end, Collective collective) {
+  return std::all_of(plan.groups.begin() + static_cast<std::ptrdiff_t>(begin),
+                     plan.groups.begin() + static_cast<std::ptrdiff_t>(end),
+                     [&](const Group& group) { return group.collective == collective; });
+}
+
+/// The gathered groups are those that were scattered: else ranks would give parts that they have
+/// not summed.
+bool gathers_what_it_scatters(const MergePlan& plan, std::size_t backward) {
+  for (std::size_t i = backward; i < plan.groups.size(); ++i) {
+    const bool found = std::any_of(
+        plan.groups.begin(), plan.groups.begin() + static_cast<std::ptrdiff_t>(backward),
+        [&](const Group& scattered) {
+          return scattered.begin == plan.groups[i].begin && scattered.end == plan.groups[i].end;
+        });
+    if (!found) return false;
+  }
+  return true;
+}
+
+bool replayable(const MergePlan& plan) {
+  const std::size_t all = plan.groups.size();
+  const std::size_t backward = backward_groups_of(plan);
+  if (plan.chunking) return false;
+  if (backward == all) return all_are(plan, 0, all, Collective::kAllReduce);
+  return all_are(plan, 0, backward, Collective::kReduceScatter) &&
+         all_are(plan, backward, all, Collective::kAllGather) &&
+         gathers_what_it_scatters(plan, backward);
+}
+
 }  // namespace
 
-// The events of one iteration of the span pass.
-struct Replayer::SpanEvents {
-  struct OfGroup {
-    std::unique_ptr<Event> backward_end, ready, begin, end, unpack_begin, unpack_end;
-  };
-  std::unique_ptr<Event> forward_end;
-  std::vector<OfGroup> groups;
-
-  SpanEvents(Device& device, std::size_t group_count)
-      : forward_end(device.create_event()), groups(group_count) {
-    for (OfGroup& group : groups) {
-      for (auto* event : {&group.backward_end, &group.ready, &group.begin, &group.end,
-                          &group.unpack_begin, &group.unpack_end}) {
-        *event = device.create_event();
-      }
-    }
-  }
-
-  // Without copies nothing is packed or unpacked, and no two events stand around nothing.
-  [[nodiscard]] std::vector<GroupStamps> stamps(Buffers buffers) const {
-    const bool copied = buffers == Buffers::kCopy;
-    std::vector<GroupStamps> result;
-    result.reserve(groups.size());
-    for (const OfGroup& group : groups) {
-      const Stamp ready = (copied ? group.ready : group.backward_end)->stamp();
-      const Stamp unpacked = (copied ? group.unpack_end : group.unpack_begin)->stamp();
-      result.push_back({group.backward_end->stamp(), ready, group.begin->stamp(),
-                        group.end->stamp(), group.unpack_begin->stamp(), unpacked});
-    }
-    return result;
-  }
-};
-
 Replayer::Replayer(Device& device, Communicator& communicator, Compute& compute,
-                   const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group)
+                   const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group,
+                   Iteration iteration)
     : device_(device),
       communicator_(communicator),
       compute_(compute),
       buffers_(buffers),
       on_group_(std::move(on_group)),
+      iteration_(std::move(iteration)),
       offsets_(element_offsets(tensor_bytes)),
       compute_stream_(device.create_stream(StreamRole::kCompute)),
       communication_stream_(device.create_stream(StreamRole::kCommunication)),
       start_(device.create_event()) {
+  MERGEWISE_CHECK(iteration_.accumulation >= 1, "an iteration has at least one micro-batch");
+  MERGEWISE_CHECK(
+      iteration_.forward_step.empty() || iteration_.forward_step.size() == tensor_bytes.size(),
+      "each tensor is used by a forward step");
+  for (const std::size_t step : iteration_.forward_step) {
+    MERGEWISE_CHECK(step < compute.forward_steps(), "a tensor is used by a step that is not there");
+  }
   const Bytes bytes = static_cast<Bytes>(offsets_.back()) * kElementBytes;
   gradient_buffer_ = device.allocate(bytes);
   if (buffers_ == Buffers::kCopy) merge_buffer_ = device.allocate(bytes);
@@ -86,149 +102,254 @@ float* Replayer::send_buffer() {
 PreparedPlan Replayer::prepare(const MergePlan& plan) const {
   const std::size_t tensors = offsets_.size() - 1;
   check(plan, tensors);
-  PreparedPlan prepared{plan.strategy, {}, tensors};
+  if (!replayable(plan)) {
+    throw UnsupportedError(fmt::format(
+        "the plan of strategy '{}' cannot be replayed: expected all-reduces of ready groups, or "
+        "reduce-scatters of ready groups that are gathered again before the next forward pass; use "
+        "`mergewise simulate` to see it in the model",
+        plan.strategy));
+  }
+  PreparedPlan prepared{plan.strategy, {}, backward_groups_of(plan), false, tensors};
   for (const Group& group : plan.groups) {
-    if (group.collective != Collective::kAllReduce ||
-        !std::holds_alternative<WhenReady>(group.release)) {
-      throw UnsupportedError(fmt::format(
-          "strategy '{}' plans something else than all-reduces of ready groups, which cannot be "
-          "replayed yet; use `mergewise plan` to see it in the model",
-          plan.strategy));
-    }
-    prepared.groups.push_back({group.begin, group.end, offsets_[group.begin],
-                               offsets_[group.end] - offsets_[group.begin], device_.create_event(),
+    if (std::holds_alternative<NotBefore>(group.release)) prepared.holds = true;
+    prepared.groups.push_back({group, offsets_[group.begin],
+                               offsets_[group.end] - offsets_[group.begin], forward_step_of(group),
+                               device_.create_event(), device_.create_event(),
                                device_.create_event()});
+  }
+  // Gathers arrive in the plan's order: a step that needs one needs those before it.
+  for (std::size_t i = plan.groups.size(); i-- > prepared.backward_groups + 1;) {
+    auto& before = prepared.groups[i - 1].forward_step;
+    before = std::min(before, prepared.groups[i].forward_step);
   }
   return prepared;
 }
 
+// The first that uses any of its tensors.
+std::size_t Replayer::forward_step_of(const Group& group) const {
+  if (iteration_.forward_step.empty()) return 0;
+  const auto begin = iteration_.forward_step.begin();
+  return *std::min_element(begin + static_cast<std::ptrdiff_t>(group.begin),
+                           begin + static_cast<std::ptrdiff_t>(group.end));
+}
+
 PreparedPlan Replayer::prepare_compute_alone() const {
-  return {"compute alone", {}, offsets_.size() - 1};
+  return {"compute alone", {}, 0, false, offsets_.size() - 1};
 }
 
 void Replayer::copy_tensors(const PreparedPlan::PreparedGroup& group, Buffer& from, Buffer& to) {
-  for (std::size_t tensor = group.begin_tensor; tensor < group.end_tensor; ++tensor) {
+  for (std::size_t tensor = group.planned.begin; tensor < group.planned.end; ++tensor) {
     const Bytes offset = static_cast<Bytes>(offsets_[tensor]) * kElementBytes;
     const Bytes size = static_cast<Bytes>(offsets_[tensor + 1]) * kElementBytes - offset;
     if (size > 0) device_.copy(*compute_stream_, from.data() + offset, to.data() + offset, size);
   }
 }
 
-// Backward work of a group's tensors, then its packing and its collective.
-void Replayer::enqueue_group(PreparedPlan::PreparedGroup& group, std::size_t index,
-                             SpanEvents* events) {
-  Stream& compute = *compute_stream_;
-  Stream& communication = *communication_stream_;
-  for (std::size_t tensor = group.begin_tensor; tensor < group.end_tensor; ++tensor) {
-    compute_.backward(compute, tensor);
-  }
-  if (events != nullptr) compute.record(*events->groups[index].backward_end);
-  if (buffers_ == Buffers::kCopy) {
-    copy_tensors(group, *gradient_buffer_, *merge_buffer_);
-    compute_.resume(compute);
-  }
-  if (events != nullptr && buffers_ == Buffers::kCopy) {
-    compute.record(*events->groups[index].ready);
-  }
-  compute.record(*group.ready);
+void Replayer::open(const Pass& pass, Lane lane) {
+  if (pass.spans == nullptr) return;
+  pass.spans->open(lane, lane == Lane::kCompute ? *compute_stream_ : *communication_stream_);
+}
 
+void Replayer::close(const Pass& pass, Activity activity, std::size_t index) {
+  if (pass.spans == nullptr) return;
+  if (activity == Activity::kTransfer) {
+    pass.spans->close(Lane::kCommunication, *communication_stream_, activity, index);
+  } else {
+    pass.spans->close(Lane::kCompute, *compute_stream_, activity, index);
+  }
+}
+
+void Replayer::enqueue_forward(const Pass& pass) {
+  compute_.forward(*compute_stream_, 0, compute_.forward_steps());
+  close(pass, Activity::kForward, 0);
+}
+
+// Of a micro-batch that communicates nothing.
+void Replayer::enqueue_backward(const Pass& pass) {
+  for (std::size_t tensor = 0; tensor < pass.plan.tensor_count; ++tensor) {
+    compute_.backward(*compute_stream_, tensor);
+  }
+  close(pass, Activity::kBackward, 0);
+}
+
+// Backward work of each group's tensors, then its packing and its collective.
+void Replayer::enqueue_communicating_backward(const Pass& pass) {
+  Stream& compute = *compute_stream_;
+  if (pass.plan.holds) compute.record(pass.backward_start);
+  if (pass.plan.groups.empty()) enqueue_backward(pass);
+  for (std::size_t i = 0; i < pass.plan.backward_groups; ++i) {
+    PreparedPlan::PreparedGroup& group = pass.plan.groups[i];
+    for (std::size_t tensor = group.planned.begin; tensor < group.planned.end; ++tensor) {
+      compute_.backward(compute, tensor);
+    }
+    close(pass, Activity::kBackward, i);
+    if (buffers_ == Buffers::kCopy) {
+      copy_tensors(group, *gradient_buffer_, *merge_buffer_);
+      compute_.resume(compute);
+      close(pass, Activity::kPack, i);
+    }
+    compute.record(*group.ready);
+    enqueue_collective(pass, i);
+  }
+}
+
+// A group's `ready` is never recorded where it is sent until the next forward pass: the
+// communication stream is in order, so the phase before has ended.
+void Replayer::enqueue_collective(const Pass& pass, std::size_t index) {
+  PreparedPlan::PreparedGroup& group = pass.plan.groups[index];
+  Stream& communication = *communication_stream_;
   if (on_group_) on_group_(communication, static_cast<std::int64_t>(index));
   communication.wait(*group.ready);
-  if (events != nullptr) communication.record(*events->groups[index].begin);
-  communicator_.all_reduce(send_buffer() + group.offset, group.count, communication);
-  if (events != nullptr) communication.record(*events->groups[index].end);
+  if (const auto* not_before = std::get_if<NotBefore>(&group.planned.release)) {
+    device_.hold(communication, pass.backward_start, not_before->after_backward_start);
+  } else if (const auto* before_forward = std::get_if<BeforeForward>(&group.planned.release)) {
+    if (before_forward->issued_with) {
+      communication.wait(*pass.plan.groups[*before_forward->issued_with].worked);
+    }
+  }
+  open(pass, Lane::kCommunication);
+  float* data = send_buffer() + group.offset;
+  switch (group.planned.collective) {
+    case Collective::kAllReduce:
+      communicator_.all_reduce(data, group.count, communication);
+      break;
+    case Collective::kReduceScatter:
+      communicator_.reduce_scatter(data, group.count, communication);
+      break;
+    case Collective::kAllGather:
+      communicator_.all_gather(data, group.count, communication);
+      break;
+  }
+  close(pass, Activity::kTransfer, index);
   communication.record(*group.done);
 }
 
 // What the compute stream does once a group arrived; the optimizer's update will stand here.
-void Replayer::enqueue_arrival(PreparedPlan::PreparedGroup& group, std::size_t index,
-                               SpanEvents* events) {
-  Stream& compute = *compute_stream_;
-  compute.wait(*group.done);
-  if (events != nullptr) compute.record(*events->groups[index].unpack_begin);
+void Replayer::enqueue_arrival(const Pass& pass, std::size_t index) {
+  PreparedPlan::PreparedGroup& group = pass.plan.groups[index];
+  compute_stream_->wait(*group.done);
   if (buffers_ == Buffers::kSlice) return;
+  open(pass, Lane::kCompute);
   copy_tensors(group, *merge_buffer_, *gradient_buffer_);
-  if (events != nullptr) compute.record(*events->groups[index].unpack_end);
+  close(pass, Activity::kUnpack, index);
 }
 
-void Replayer::enqueue_iteration(PreparedPlan& plan, SpanEvents* events) {
-  Stream& compute = *compute_stream_;
-  compute_.resume(compute);
-  for (std::size_t step = 0; step < compute_.forward_steps(); ++step) {
-    compute_.forward(compute, step);
+// Each step waits for the groups that carry its tensors.
+void Replayer::enqueue_waiting_forward(const Pass& pass) {
+  auto& groups = pass.plan.groups;
+  const std::size_t steps = compute_.forward_steps();
+  std::size_t next = pass.plan.backward_groups;  // group to be waited for
+  for (std::size_t step = 0; step < steps || next < groups.size();) {
+    for (; next < groups.size() && groups[next].forward_step <= step; ++next) {
+      enqueue_collective(pass, next);
+      enqueue_arrival(pass, next);
+      compute_stream_->record(*groups[next].worked);
+    }
+    compute_.resume(*compute_stream_);
+    open(pass, Lane::kCompute);
+    const std::size_t end = next < groups.size() ? groups[next].forward_step : steps;
+    compute_.forward(*compute_stream_, step, end);
+    close(pass, Activity::kForward, next - 1);
+    step = end;
   }
-  if (events != nullptr) compute.record(*events->forward_end);
-  if (plan.groups.empty()) {
-    for (std::size_t tensor = 0; tensor < plan.tensor_count; ++tensor) {
-      compute_.backward(compute, tensor);
+}
+
+// From one forward pass to the next, or from one backward pass to the next, as the plan wants it.
+void Replayer::enqueue_iteration(const Pass& pass) {
+  const bool reaches_forward = pass.plan.reaches_forward();
+  compute_.resume(*compute_stream_);
+  open(pass, Lane::kCompute);
+  for (int batch = 1; batch < iteration_.accumulation; ++batch) {
+    if (reaches_forward) enqueue_backward(pass);
+    enqueue_forward(pass);
+    if (!reaches_forward) enqueue_backward(pass);
+  }
+  if (!reaches_forward) enqueue_forward(pass);
+  enqueue_communicating_backward(pass);
+  if (reaches_forward) {
+    enqueue_waiting_forward(pass);
+  } else {
+    for (std::size_t i = 0; i < pass.plan.groups.size(); ++i) enqueue_arrival(pass, i);
+  }
+  if (on_group_) on_group_(*communication_stream_, -1);
+}
+
+void Replayer::begin_block(const PreparedPlan& plan, int iterations) {
+  MERGEWISE_CHECK(iterations >= 1, "a block has at least one iteration");
+  for (auto* events : {&ends_, &backward_starts_}) {
+    while (events->size() < static_cast<std::size_t>(iterations)) {
+      events->push_back(device_.create_event());
     }
   }
-  for (std::size_t i = 0; i < plan.groups.size(); ++i) enqueue_group(plan.groups[i], i, events);
-  if (on_group_) on_group_(*communication_stream_, -1);
-  for (std::size_t i = 0; i < plan.groups.size(); ++i) enqueue_arrival(plan.groups[i], i, events);
+  if (plan.reaches_forward()) {
+    compute_.resume(*compute_stream_);
+    compute_.forward(*compute_stream_, 0, compute_.forward_steps());
+  }
+  compute_stream_->record(*start_);
+}
+
+void Replayer::synchronize() {
+  communication_stream_->synchronize();
+  compute_stream_->synchronize();
 }
 
 void Replayer::run(PreparedPlan& plan, int iterations, std::vector<Stamp>& stamps) {
-  MERGEWISE_CHECK(iterations >= 1, "a block has at least one iteration");
+  begin_block(plan, iterations);
   const auto count = static_cast<std::size_t>(iterations);
-  while (ends_.size() < count) ends_.push_back(device_.create_event());
-  compute_stream_->record(*start_);
   for (std::size_t i = 0; i < count; ++i) {
-    enqueue_iteration(plan, nullptr);
+    enqueue_iteration({plan, *backward_starts_[i], nullptr});
     compute_stream_->record(*ends_[i]);
   }
-  communication_stream_->synchronize();
-  compute_stream_->synchronize();
+  synchronize();
   stamps.clear();
   stamps.push_back(start_->stamp());
   for (std::size_t i = 0; i < count; ++i) stamps.push_back(ends_[i]->stamp());
 }
 
 std::vector<IterationStamps> Replayer::run_with_spans(PreparedPlan& plan, int iterations) {
-  std::vector<SpanEvents> events;
-  std::vector<std::unique_ptr<Event>> ends;
-  for (int i = 0; i < iterations; ++i) {
-    events.emplace_back(device_, plan.groups.size());
-    ends.push_back(device_.create_event());
+  begin_block(plan, iterations);
+  std::vector<SpanRecorder> spans;
+  for (int i = 0; i < iterations; ++i) spans.emplace_back(device_);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    enqueue_iteration({plan, *backward_starts_[i], &spans[i]});
+    compute_stream_->record(*ends_[i]);
   }
-  compute_stream_->record(*start_);
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    enqueue_iteration(plan, &events[i]);
-    compute_stream_->record(*ends[i]);
-  }
-  communication_stream_->synchronize();
-  compute_stream_->synchronize();
+  synchronize();
   std::vector<IterationStamps> result;
   Stamp begin = start_->stamp();
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    result.push_back(
-        {begin, events[i].forward_end->stamp(), ends[i]->stamp(), events[i].stamps(buffers_)});
-    begin = ends[i]->stamp();
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Stamp end = ends_[i]->stamp();
+    result.push_back({begin, end, spans[i].spans()});
+    begin = end;
   }
   return result;
 }
 
 std::vector<Replayer::LayerTimes> Replayer::run_layers(int iterations) {
-  std::vector<std::unique_ptr<Event>> marks(offsets_.size() + 1);
+  const std::size_t steps = compute_.forward_steps();
+  const std::size_t tensors = offsets_.size() - 1;
+  std::vector<std::unique_ptr<Event>> marks(1 + steps + tensors);
   for (auto& mark : marks) mark = device_.create_event();
+  const auto between = [&](std::size_t from, std::size_t to) {
+    return static_cast<Nanoseconds>(marks[to]->stamp() - marks[from]->stamp());
+  };
   std::vector<LayerTimes> result;
   for (int iteration = 0; iteration < iterations; ++iteration) {
     compute_stream_->record(*marks[0]);
     compute_.resume(*compute_stream_);
-    for (std::size_t step = 0; step < compute_.forward_steps(); ++step) {
+    for (std::size_t step = 0; step < steps; ++step) {
       compute_.forward(*compute_stream_, step);
+      compute_stream_->record(*marks[1 + step]);
     }
-    compute_stream_->record(*marks[1]);
-    for (std::size_t tensor = 0; tensor + 1 < offsets_.size(); ++tensor) {
+    for (std::size_t tensor = 0; tensor < tensors; ++tensor) {
       compute_.backward(*compute_stream_, tensor);
-      compute_stream_->record(*marks[tensor + 2]);
+      compute_stream_->record(*marks[1 + steps + tensor]);
     }
     compute_stream_->synchronize();
-    LayerTimes times;
-    times.forward_ns = static_cast<Nanoseconds>(marks[1]->stamp() - marks[0]->stamp());
-    for (std::size_t i = 2; i < marks.size(); ++i) {
-      times.backward_ns.push_back(
-          static_cast<Nanoseconds>(marks[i]->stamp() - marks[i - 1]->stamp()));
+    LayerTimes times{between(0, steps), {}, {}};
+    for (std::size_t i = 0; i < steps; ++i) times.forward_steps_ns.push_back(between(i, i + 1));
+    for (std::size_t i = steps; i < steps + tensors; ++i) {
+      times.backward_ns.push_back(between(i, i + 1));
     }
     result.push_back(std::move(times));
   }
@@ -250,9 +371,9 @@ void Replayer::verify(PreparedPlan& plan) {
   }
   std::vector<Stamp> stamps;
   run(plan, 1, stamps);
-  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
-    for (std::size_t tensor = plan.groups[i].begin_tensor; tensor < plan.groups[i].end_tensor;
-         ++tensor) {
+  for (std::size_t i = 0; i < plan.backward_groups; ++i) {
+    const Group& group = plan.groups[i].planned;
+    for (std::size_t tensor = group.begin; tensor < group.end; ++tensor) {
       const auto mismatch = find_mismatch(tensor_values(tensor), communicator_.size(), tensor);
       if (mismatch) {
         throw VerificationError(fmt::format(

@@ -6,6 +6,7 @@
 #include "bench/collective/communicator.hpp"
 #include "bench/device/device.hpp"
 #include "bench/plan/merge_plan.hpp"
+#include "bench/replay/span_recorder.hpp"
 #include "kernels/compute/compute.hpp"
 
 #include <cstddef>
@@ -25,37 +26,34 @@ enum class Buffers {
            ///< the gradients
 };
 
-/// The stamps of one group in one iteration, on this rank.
-struct GroupStamps {
-  Stamp backward_end = 0;  ///< the group's last tensor is ready
-  Stamp ready = 0;         ///< packed
-  Stamp begin = 0;         ///< its collective started
-  Stamp end = 0;           ///< its collective ended
-  Stamp unpack_begin = 0;  ///< the compute stream got to it after all backward work
-  Stamp unpack_end = 0;
-};
-
-struct IterationStamps {
-  Stamp begin = 0;
-  Stamp forward_end = 0;
-  Stamp end = 0;
-  std::vector<GroupStamps> groups;
+/// What one optimizer step works on beside its gradients.
+struct Iteration {
+  /// Micro-batches: all but the last pass forward and backward without communication.
+  int accumulation = 1;
+  /// By tensor: the forward step (of Compute) that is the first to use it, for plans that send
+  /// until the next forward pass. Empty: all are needed by the first step.
+  std::vector<std::size_t> forward_step;
 };
 
 /// A plan made ready to run: element ranges and the events that order its groups. Made by
 /// Replayer::prepare.
 struct PreparedPlan {
   struct PreparedGroup {
-    std::size_t begin_tensor = 0;
-    std::size_t end_tensor = 0;
-    std::size_t offset = 0;  ///< in elements of the flat buffer
-    std::size_t count = 0;   ///< elements
-    std::unique_ptr<Event> ready;
-    std::unique_ptr<Event> done;
+    Group planned;
+    std::size_t offset = 0;         ///< in elements of the flat buffer
+    std::size_t count = 0;          ///< elements
+    std::size_t forward_step = 0;   ///< that waits for it, where it is sent until then
+    std::unique_ptr<Event> ready;   ///< to be sent
+    std::unique_ptr<Event> done;    ///< arrived
+    std::unique_ptr<Event> worked;  ///< the forward pass has got to it
   };
   std::string strategy;
   std::vector<PreparedGroup> groups;
+  /// As many of them are sent behind the backward pass, the others until the next forward pass.
+  std::size_t backward_groups = 0;
+  bool holds = false;  ///< some of them until a time after the start of the backward pass
   std::size_t tensor_count = 0;
+  [[nodiscard]] bool reaches_forward() const { return backward_groups < groups.size(); }
 };
 
 /// Owns the gradients and the two streams of one rank. Used by one thread. All ranks make the same
@@ -69,29 +67,33 @@ class Replayer {
 
   /// `tensor_bytes` in ready order, fp32 (multiples of 4). The references must outlive this object.
   Replayer(Device& device, Communicator& communicator, Compute& compute,
-           const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group);
+           const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group,
+           Iteration iteration = {});
   ~Replayer();
   Replayer(const Replayer&) = delete;
   Replayer& operator=(const Replayer&) = delete;
 
-  /// Throws UnsupportedError for a plan this engine cannot replay (other collectives or release
-  /// conditions).
+  /// Replays all-reduces of ready groups, not before a time after the start of the backward pass
+  /// where they say so; and reduce-scatters of ready groups followed by all-gathers of the same
+  /// groups before the next forward pass. Throws UnsupportedError for any other plan.
   [[nodiscard]] PreparedPlan prepare(const MergePlan& plan) const;
   /// No communication at all: the compute alone.
   [[nodiscard]] PreparedPlan prepare_compute_alone() const;
 
   /// Runs iterations without a host stop between them. stamps gets iterations + 1 instants of the
-  /// compute stream: the start, then the end of each. Once `stamps` has its capacity and this many
+  /// compute stream: the start, then the end of each. An iteration begins with a forward pass; that
+  /// of a plan that sends until the next one lasts from one backward pass to the next, behind a
+  /// forward pass that belongs to none. Once `stamps` has its capacity and this many
   /// iterations ran before, allocates nothing.
   void run(PreparedPlan& plan, int iterations, std::vector<Stamp>& stamps);
   /// The same with all stamps of every group recorded: the second pass, never used for headline
   /// times.
   [[nodiscard]] std::vector<IterationStamps> run_with_spans(PreparedPlan& plan, int iterations);
-  /// Compute alone with an event after each tensor: forward time, then the time that ends with each
-  /// tensor ready.
+  /// Compute alone with an event after each forward step and each tensor.
   struct LayerTimes {
-    Nanoseconds forward_ns = 0;
-    std::vector<Nanoseconds> backward_ns;
+    Nanoseconds forward_ns = 0;                 ///< of the pass
+    std::vector<Nanoseconds> forward_steps_ns;  ///< of each step
+    std::vector<Nanoseconds> backward_ns;       ///< that ends with each tensor ready
   };
   [[nodiscard]] std::vector<LayerTimes> run_layers(int iterations);
 
@@ -110,11 +112,25 @@ class Replayer {
   [[nodiscard]] float* send_buffer();
 
  private:
-  struct SpanEvents;
-  void enqueue_iteration(PreparedPlan& plan, SpanEvents* events);
-  void enqueue_group(PreparedPlan::PreparedGroup& group, std::size_t index, SpanEvents* events);
-  void enqueue_arrival(PreparedPlan::PreparedGroup& group, std::size_t index, SpanEvents* events);
+  // An iteration that is being enqueued.
+  struct Pass {
+    PreparedPlan& plan;
+    Event& backward_start;
+    SpanRecorder* spans;  // null but in the span pass
+  };
+  void begin_block(const PreparedPlan& plan, int iterations);
+  void enqueue_iteration(const Pass& pass);
+  void enqueue_forward(const Pass& pass);
+  void enqueue_backward(const Pass& pass);
+  void enqueue_communicating_backward(const Pass& pass);
+  void enqueue_waiting_forward(const Pass& pass);
+  void enqueue_collective(const Pass& pass, std::size_t index);
+  void enqueue_arrival(const Pass& pass, std::size_t index);
+  void synchronize();
+  void open(const Pass& pass, Lane lane);
+  void close(const Pass& pass, Activity activity, std::size_t index);
   void copy_tensors(const PreparedPlan::PreparedGroup& group, Buffer& from, Buffer& to);
+  [[nodiscard]] std::size_t forward_step_of(const Group& group) const;
   void zero_gradients();
 
   Device& device_;
@@ -122,13 +138,16 @@ class Replayer {
   Compute& compute_;
   Buffers buffers_;
   GroupHook on_group_;
+  Iteration iteration_;
   std::vector<std::size_t> offsets_;  // in elements, one longer than the tensors
   std::unique_ptr<Buffer> gradient_buffer_;
   std::unique_ptr<Buffer> merge_buffer_;  // only with kCopy
   std::unique_ptr<Stream> compute_stream_;
   std::unique_ptr<Stream> communication_stream_;
   std::unique_ptr<Event> start_;
-  std::vector<std::unique_ptr<Event>> ends_;  // one per iteration of the largest block so far
+  // One per iteration of the largest block so far.
+  std::vector<std::unique_ptr<Event>> ends_;
+  std::vector<std::unique_ptr<Event>> backward_starts_;
 };
 
 }  // namespace mergewise

@@ -12,15 +12,19 @@
 namespace mergewise {
 namespace {
 
-constexpr std::size_t kGroupStamps = 6;
+// Clock readings of one span as doubles on rank 0's clock.
+struct Timed {
+  Lane lane;
+  Activity activity;
+  std::size_t index;
+  double begin;
+  double end;
+};
 
-// Every clock reading of one iteration as doubles on rank 0's clock.
-struct Iteration {
-  double begin = 0, forward_end = 0, end = 0;
-  struct Of {
-    double backward_end, ready, begin, end, unpack_begin, unpack_end;
-  };
-  std::vector<Of> groups;
+struct TimedIteration {
+  double begin = 0;
+  double end = 0;
+  std::vector<Timed> spans;
 };
 
 // This rank's clock minus rank 0's at an instant, by the line through the two samples.
@@ -32,43 +36,37 @@ double offset_at(const RankStamps& rank, Stamp at) {
 }
 
 // Counted from `origin` (a stamp of rank 0), so that doubles hold nanoseconds exactly.
-Iteration on_common_clock(const RankStamps& rank, const IterationStamps& stamps, Stamp origin) {
+TimedIteration on_common_clock(const RankStamps& rank, const IterationStamps& stamps,
+                               Stamp origin) {
   const double offset = offset_at(rank, stamps.begin);
   const auto shift = [&](Stamp stamp) { return static_cast<double>(stamp - origin) - offset; };
-  Iteration result{shift(stamps.begin), shift(stamps.forward_end), shift(stamps.end), {}};
-  for (const GroupStamps& group : stamps.groups) {
-    result.groups.push_back({shift(group.backward_end), shift(group.ready), shift(group.begin),
-                             shift(group.end), shift(group.unpack_begin), shift(group.unpack_end)});
+  TimedIteration result{shift(stamps.begin), shift(stamps.end), {}};
+  for (const StampedSpan& span : stamps.spans) {
+    result.spans.push_back(
+        {span.lane, span.activity, span.index, shift(span.begin), shift(span.end)});
   }
   return result;
 }
 
-// The spans of one rank's iteration from its own start. `arrivals`: when the last rank entered each
-// group's collective.
-std::vector<MeasuredSpan> spans_of(int rank, const Iteration& it,
+// The spans of one rank's iteration from its own start. `arrivals`: for each span, when its last
+// rank began it.
+std::vector<MeasuredSpan> spans_of(int rank, const TimedIteration& it,
                                    const std::vector<double>& arrivals) {
   std::vector<MeasuredSpan> spans;
-  const auto add = [&](Lane lane, const char* activity, std::size_t group, double begin,
-                       double end) {
+  const auto add = [&](const Timed& span, const char* activity, double begin, double end) {
     if (end > begin) {
-      spans.push_back({rank, lane, activity, group, begin - it.begin, end - it.begin});
+      spans.push_back({rank, span.lane, activity, span.index, begin - it.begin, end - it.begin});
     }
   };
-  add(Lane::kCompute, "forward", 0, it.begin, it.forward_end);
-  double compute = it.forward_end;
-  for (std::size_t g = 0; g < it.groups.size(); ++g) {
-    add(Lane::kCompute, "backward", g, compute, it.groups[g].backward_end);
-    add(Lane::kCompute, "pack", g, it.groups[g].backward_end, it.groups[g].ready);
-    compute = it.groups[g].ready;
-  }
-  for (std::size_t g = 0; g < it.groups.size(); ++g) {
-    add(Lane::kCompute, "unpack", g, it.groups[g].unpack_begin, it.groups[g].unpack_end);
-  }
-  for (std::size_t g = 0; g < it.groups.size(); ++g) {
-    const auto& group = it.groups[g];
-    const double arrived = std::clamp(arrivals[g], group.begin, group.end);
-    add(Lane::kCommunication, "wait", g, group.begin, arrived);
-    add(Lane::kCommunication, "transfer", g, arrived, group.end);
+  for (std::size_t i = 0; i < it.spans.size(); ++i) {
+    const Timed& span = it.spans[i];
+    if (span.activity != Activity::kTransfer) {
+      add(span, name_of(span.activity), span.begin, span.end);
+      continue;
+    }
+    const double arrived = std::clamp(arrivals[i], span.begin, span.end);
+    add(span, "wait", span.begin, arrived);
+    add(span, name_of(span.activity), arrived, span.end);
   }
   return spans;
 }
@@ -112,28 +110,30 @@ void divide(Breakdown& sum, double count) {
   }
 }
 
-std::vector<double> last_arrivals(const std::vector<Iteration>& of_ranks) {
-  std::vector<double> arrivals(of_ranks.front().groups.size());
-  for (std::size_t g = 0; g < arrivals.size(); ++g) {
-    arrivals[g] = of_ranks.front().groups[g].begin;
-    for (const Iteration& it : of_ranks) arrivals[g] = std::max(arrivals[g], it.groups[g].begin);
+std::vector<double> last_arrivals(const std::vector<TimedIteration>& of_ranks) {
+  std::vector<double> arrivals;
+  for (const Timed& span : of_ranks.front().spans) arrivals.push_back(span.begin);
+  for (const TimedIteration& it : of_ranks) {
+    for (std::size_t i = 0; i < arrivals.size(); ++i) {
+      arrivals[i] = std::max(arrivals[i], it.spans.at(i).begin);
+    }
   }
   return arrivals;
 }
 
+constexpr std::size_t kSpanNumbers = 5;
+
 }  // namespace
 
 std::string encode(const RankStamps& stamps) {
-  const std::size_t groups = stamps.iterations.empty() ? 0 : stamps.iterations[0].groups.size();
-  std::vector<double> clock{stamps.before.offset_ns, stamps.before.error_ns, stamps.after.offset_ns,
-                            stamps.after.error_ns};
-  std::vector<Stamp> values{stamps.rank, static_cast<Stamp>(groups), stamps.before.at,
-                            stamps.after.at};
+  const std::vector<double> clock{stamps.before.offset_ns, stamps.before.error_ns,
+                                  stamps.after.offset_ns, stamps.after.error_ns};
+  std::vector<Stamp> values{stamps.rank, stamps.before.at, stamps.after.at};
   for (const IterationStamps& it : stamps.iterations) {
-    values.insert(values.end(), {it.begin, it.forward_end, it.end});
-    for (const GroupStamps& g : it.groups) {
-      values.insert(values.end(),
-                    {g.backward_end, g.ready, g.begin, g.end, g.unpack_begin, g.unpack_end});
+    values.insert(values.end(), {it.begin, it.end, static_cast<Stamp>(it.spans.size())});
+    for (const StampedSpan& span : it.spans) {
+      values.insert(values.end(), {static_cast<Stamp>(span.lane), static_cast<Stamp>(span.activity),
+                                   static_cast<Stamp>(span.index), span.begin, span.end});
     }
   }
   return to_bytes(clock) + to_bytes(values);
@@ -141,20 +141,22 @@ std::string encode(const RankStamps& stamps) {
 
 RankStamps decode(std::string_view bytes) {
   constexpr std::size_t kClockBytes = 4 * sizeof(double);
-  MERGEWISE_CHECK(bytes.size() >= kClockBytes + 4 * sizeof(Stamp), "stamps are complete");
+  MERGEWISE_CHECK(bytes.size() >= kClockBytes + 3 * sizeof(Stamp), "stamps are complete");
   const auto clock = from_bytes<double>(bytes.substr(0, kClockBytes));
   const auto values = from_bytes<Stamp>(bytes.substr(kClockBytes));
   RankStamps result;
   result.rank = static_cast<int>(values[0]);
-  result.before = {values[2], clock[0], clock[1]};
-  result.after = {values[3], clock[2], clock[3]};
-  const auto groups = static_cast<std::size_t>(values[1]);
-  const std::size_t stride = 3 + groups * kGroupStamps;
-  for (std::size_t at = 4; at + stride <= values.size(); at += stride) {
-    IterationStamps it{values[at], values[at + 1], values[at + 2], {}};
-    for (std::size_t g = 0; g < groups; ++g) {
-      const Stamp* v = &values[at + 3 + g * kGroupStamps];
-      it.groups.push_back({v[0], v[1], v[2], v[3], v[4], v[5]});
+  result.before = {values[1], clock[0], clock[1]};
+  result.after = {values[2], clock[2], clock[3]};
+  for (std::size_t at = 3; at + 3 <= values.size();) {
+    IterationStamps it{values[at], values[at + 1], {}};
+    const auto count = static_cast<std::size_t>(values[at + 2]);
+    at += 3;
+    MERGEWISE_CHECK(count <= (values.size() - at) / kSpanNumbers, "stamps are complete");
+    for (std::size_t i = 0; i < count; ++i, at += kSpanNumbers) {
+      it.spans.push_back({static_cast<Lane>(values[at]), static_cast<Activity>(values[at + 1]),
+                          static_cast<std::size_t>(values[at + 2]), values[at + 3],
+                          values[at + 4]});
     }
     result.iterations.push_back(std::move(it));
   }
@@ -169,7 +171,7 @@ SpanSummary summarize_spans(const std::vector<RankStamps>& ranks) {
   SpanSummary summary;
   std::vector<std::vector<MeasuredSpan>> spans_by_iteration;
   for (std::size_t k = first; k < count; ++k) {
-    std::vector<Iteration> of_ranks;
+    std::vector<TimedIteration> of_ranks;
     double longest = 0;
     for (const RankStamps& rank : ranks) {
       of_ranks.push_back(on_common_clock(rank, rank.iterations.at(k), origin));

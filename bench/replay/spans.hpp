@@ -29,9 +29,10 @@ struct SpanSummary {
   std::vector<Nanoseconds> iterations_ns;  ///< per iteration the maximum over ranks
 };
 
-/// `ranks` all hold the same number of iterations and groups. The first iteration of a block starts
-/// from a barrier and is left out when there are more. A collective waits until its last rank
-/// arrived (on rank 0's clock, linear drift between the two samples) and transfers from then on.
+/// `ranks` all hold the same iterations and spans but for the stamps. The first iteration of a
+/// block starts from a barrier and is left out when there are more. A collective waits until its
+/// last rank arrived (on rank 0's clock, linear drift between the two samples) and transfers from
+/// then on.
 [[nodiscard]] SpanSummary summarize_spans(const std::vector<RankStamps>& ranks);
 
 }  // namespace mergewise

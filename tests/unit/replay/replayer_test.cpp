@@ -8,7 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <numeric>
+#include <stdexcept>
 #include <vector>
 
 namespace mergewise {
@@ -16,19 +19,21 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 // Tensors of 1, 2, 0, 3 and 4 elements, so that every reduction of consecutive ones has another
 // size.
 const std::vector<std::size_t> kElements{1, 2, 0, 3, 4};
 
 struct Rig {
-  explicit Rig(Buffers buffers = Buffers::kSlice, int ranks = 3, bool logging = true)
-      : compute(logging ? &log : nullptr),
+  explicit Rig(Buffers buffers = Buffers::kSlice, int ranks = 3, bool logging = true,
+               std::size_t forward_steps = 1, const Iteration& iteration = {})
+      : compute(logging ? &log : nullptr, forward_steps),
         communicator(ranks, logging ? &log : nullptr, kElements) {
     std::vector<Bytes> bytes;
     for (const std::size_t count : kElements) bytes.push_back(static_cast<Bytes>(count * 4));
     replayer = std::make_unique<Replayer>(*device, communicator, compute, bytes, buffers,
-                                          Replayer::GroupHook());
+                                          Replayer::GroupHook(), iteration);
   }
   Log log;
   std::unique_ptr<Device> device = make_host_device();
@@ -36,6 +41,23 @@ struct Rig {
   PretendedRanks communicator;
   std::unique_ptr<Replayer> replayer;
 };
+
+// Groups of 3 and of 7 elements, the latter gathered first; the other gather is issued with it.
+MergePlan scatter_and_gather(bool prefetch_all = false) {
+  MergePlan plan = plan_from_ends("scatter", {2, 5}, Collective::kReduceScatter);
+  plan.groups.push_back({2, 5, Collective::kAllGather, BeforeForward{}});
+  plan.groups.push_back({0, 2, Collective::kAllGather, BeforeForward{2}});
+  if (prefetch_all) plan.groups[3].release = BeforeForward{};
+  return plan;
+}
+
+const StampedSpan& find(const IterationStamps& it, Activity activity, std::size_t index) {
+  const auto found = std::find_if(it.spans.begin(), it.spans.end(), [&](const StampedSpan& span) {
+    return span.activity == activity && span.index == index;
+  });
+  if (found == it.spans.end()) throw std::logic_error("no such span");
+  return *found;
+}
 
 TEST(Replayer, ReducesAGroupAfterItsLastTensorIsReadyAndInPlanOrder) {
   Rig rig;
@@ -91,6 +113,10 @@ TEST_P(ReplayerBuffers, EveryMergingGivesTheExactSums) {
     rig.communicator.gradients = rig.replayer->send_buffer();
     EXPECT_NO_THROW(rig.replayer->verify(plan));
   }
+  for (const bool prefetch_all : {false, true}) {
+    auto plan = rig.replayer->prepare(scatter_and_gather(prefetch_all));
+    EXPECT_NO_THROW(rig.replayer->verify(plan));
+  }
 }
 
 TEST_P(ReplayerBuffers, ALostElementIsNamed) {
@@ -105,36 +131,122 @@ TEST_P(ReplayerBuffers, ALostElementIsNamed) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("'broken'"), HasSubstr("group 0"),
                                     HasSubstr("tensor 1"), HasSubstr("element 1")));
   }
+  // The last of each shard and of what was gathered.
+  auto scattered = rig.replayer->prepare(scatter_and_gather());
+  EXPECT_THAT([&] { rig.replayer->verify(scattered); },
+              ThrowsMessage<VerificationError>(HasSubstr("'scatter' on rank 0: group 0, tensor")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, ReplayerBuffers, testing::Values(Buffers::kSlice, Buffers::kCopy));
 
 TEST(Replayer, RefusesPlansItCannotReplay) {
   Rig rig;
-  MergePlan gather = plan_from_ends("gather", {5}, Collective::kAllGather);
-  EXPECT_THROW((void)rig.replayer->prepare(gather), UnsupportedError);
-  MergePlan late = plan_from_ends("late", {5});
-  late.groups[0].release = NotBefore{1000};
-  EXPECT_THROW((void)rig.replayer->prepare(late), UnsupportedError);
+  const auto refused = [&](const MergePlan& plan) {
+    EXPECT_THAT([&] { (void)rig.replayer->prepare(plan); },
+                ThrowsMessage<UnsupportedError>(
+                    AllOf(HasSubstr("'" + plan.strategy + "'"), HasSubstr("mergewise simulate"))));
+  };
+  refused(plan_from_ends("gather", {5}, Collective::kAllGather));
+  MergePlan chunks = plan_from_ends("chunks", {2, 5});
+  for (Group& group : chunks.groups) group.release = BeforeForward{};
+  refused(chunks);
+  chunks.chunking = Chunking{8, 8};
+  refused(chunks);
+  MergePlan apart = scatter_and_gather();
+  apart.strategy = "apart";
+  apart.groups[2].begin = 3;
+  apart.groups[3].end = 3;
+  refused(apart);
 }
 
-TEST(Replayer, StampsOfTheSpanPassAreInTheOrderOfThePlan) {
+TEST(Replayer, HoldsAGroupUntilItsTimeAfterTheStartOfTheBackwardPass) {
   Rig rig;
-  auto plan = rig.replayer->prepare(plan_from_ends("test", {2, 4, 5}));
-  const auto iterations = rig.replayer->run_with_spans(plan, 2);
-  ASSERT_EQ(iterations.size(), 2U);
+  MergePlan late = plan_from_ends("late", {2, 5});
+  late.groups[0].release = NotBefore{20e6};
+  late.groups[1].release = NotBefore{30e6};
+  auto plan = rig.replayer->prepare(late);
+  const auto iterations = rig.replayer->run_with_spans(plan, 3);
   for (const IterationStamps& it : iterations) {
-    EXPECT_LE(it.begin, it.forward_end);
-    Stamp before = it.forward_end;
-    for (const GroupStamps& group : it.groups) {
-      EXPECT_LE(before, group.backward_end);
-      EXPECT_LE(group.backward_end, group.ready);
-      EXPECT_LE(group.ready, group.begin);
-      EXPECT_LE(group.begin, group.end);
-      EXPECT_LE(group.end, group.unpack_begin);
-      EXPECT_LE(group.unpack_begin, group.unpack_end);
-      EXPECT_LE(group.unpack_end, it.end);
-      before = group.backward_end;
+    const Stamp backward = find(it, Activity::kForward, 0).end;
+    EXPECT_GE(find(it, Activity::kTransfer, 0).begin - backward, 20'000'000);
+    EXPECT_GE(find(it, Activity::kTransfer, 1).begin - backward, 30'000'000);
+  }
+}
+
+TEST(Replayer, EachForwardStepWaitsForTheGroupThatCarriesItsTensors) {
+  for (const bool prefetch_all : {false, true}) {
+    Rig rig(Buffers::kSlice, 3, true, 4, {1, {3, 2, 2, 1, 0}});
+    auto plan = rig.replayer->prepare(scatter_and_gather(prefetch_all));
+    std::vector<Stamp> stamps;
+    rig.replayer->run(plan, 2, stamps);
+    ASSERT_EQ(stamps.size(), 3U);
+    const Log& log = rig.log;
+    // A forward pass that belongs to no iteration, then two iterations.
+    EXPECT_EQ(log.entries().size(), 4 + 2 * (5 + 2 + 2 + 4U));
+    for (const int i : {0, 1}) {
+      EXPECT_GT(log.position("b0", i), log.position("f3", i));
+      EXPECT_GT(log.position("s3", i), log.position("b1", i));
+      EXPECT_GT(log.position("s7", i), log.position("b4", i));
+      EXPECT_GT(log.position("g7", i), log.position("s7", i));
+      EXPECT_GT(log.position("g3", i), log.position("g7", i));
+      EXPECT_GT(log.position("f0", i + 1), log.position("g7", i));
+      EXPECT_GT(log.position("f2", i + 1), log.position("g3", i));
+    }
+  }
+}
+
+TEST(Replayer, AGatherIsIssuedWhenTheForwardWorkOfTheGroupBeforeBegins) {
+  Rig rig(Buffers::kSlice, 3, true, 4, {1, {3, 2, 2, 1, 0}});
+  auto plan = rig.replayer->prepare(scatter_and_gather());
+  for (const IterationStamps& it : rig.replayer->run_with_spans(plan, 3)) {
+    EXPECT_GE(find(it, Activity::kTransfer, 3).begin, find(it, Activity::kTransfer, 2).end);
+    EXPECT_GE(find(it, Activity::kForward, 2).begin, find(it, Activity::kTransfer, 2).end);
+    EXPECT_GE(find(it, Activity::kForward, 3).begin, find(it, Activity::kTransfer, 3).end);
+    EXPECT_GE(find(it, Activity::kBackward, 0).begin, it.begin);
+    EXPECT_LE(find(it, Activity::kForward, 3).end, it.end);
+  }
+}
+
+TEST(Replayer, MicroBatchesBeforeTheLastCommunicateNothing) {
+  Rig rig(Buffers::kSlice, 3, true, 4, {3, {3, 2, 2, 1, 0}});
+  std::vector<Stamp> stamps;
+  auto reduced = rig.replayer->prepare(plan_from_ends("test", {2, 5}));
+  rig.replayer->run(reduced, 2, stamps);
+  EXPECT_EQ(rig.log.entries().size(), 2 * (3 * (4 + 5) + 2U));
+  EXPECT_GT(rig.log.position("r3"), rig.log.position("b0", 2));
+  Rig other(Buffers::kSlice, 3, true, 4, {3, {3, 2, 2, 1, 0}});
+  auto scattered = other.replayer->prepare(scatter_and_gather());
+  other.replayer->run(scattered, 2, stamps);
+  EXPECT_EQ(other.log.entries().size(), 4 + 2 * (3 * (4 + 5) + 4U));
+  EXPECT_GT(other.log.position("s3"), other.log.position("b0", 2));
+  EXPECT_GT(other.log.position("f0", 3), other.log.position("g7"));
+}
+
+TEST(Replayer, SpansOfAnIterationAreInOrderAndFillTheComputeLane) {
+  for (const Buffers buffers : {Buffers::kSlice, Buffers::kCopy}) {
+    Rig rig(buffers, 3, true, 4, {2, {3, 2, 2, 1, 0}});
+    for (const MergePlan& planned :
+         {plan_from_ends("test", {2, 4, 5}), scatter_and_gather(), scatter_and_gather(true)}) {
+      auto plan = rig.replayer->prepare(planned);
+      for (const IterationStamps& it : rig.replayer->run_with_spans(plan, 2)) {
+        Stamp before[2] = {it.begin, it.begin};
+        for (const StampedSpan& span : it.spans) {
+          Stamp& lane = before[static_cast<std::size_t>(span.lane)];
+          EXPECT_LE(lane, span.begin);
+          EXPECT_LE(span.begin, span.end);
+          EXPECT_LE(span.end, it.end);
+          lane = span.end;
+        }
+        const auto count = [&](Activity activity) {
+          return std::count_if(it.spans.begin(), it.spans.end(),
+                               [&](const StampedSpan& span) { return span.activity == activity; });
+        };
+        const std::ptrdiff_t copies = buffers == Buffers::kCopy ? 1 : 0;
+        const auto groups = static_cast<std::ptrdiff_t>(planned.groups.size());
+        EXPECT_EQ(count(Activity::kTransfer), groups);
+        EXPECT_EQ(count(Activity::kPack), copies * (groups == 4 ? 2 : 3));
+        EXPECT_EQ(count(Activity::kUnpack), copies * (groups == 4 ? 2 : 3));
+      }
     }
   }
 }
@@ -142,20 +254,27 @@ TEST(Replayer, StampsOfTheSpanPassAreInTheOrderOfThePlan) {
 TEST(Replayer, AllocatesNothingPerIterationAfterTheFirstBlock) {
   for (const Buffers buffers : {Buffers::kSlice, Buffers::kCopy}) {
     Rig rig(buffers, 1, false);
-    auto plan = rig.replayer->prepare(plan_from_ends("test", {1, 2, 3, 4, 5}));
-    std::vector<Stamp> stamps;
-    rig.replayer->run(plan, 8, stamps);
-    const auto before = allocation_count();
-    rig.replayer->run(plan, 8, stamps);
-    EXPECT_EQ(allocation_count() - before, 0);
+    for (const MergePlan& planned :
+         {plan_from_ends("test", {1, 2, 3, 4, 5}), scatter_and_gather()}) {
+      auto plan = rig.replayer->prepare(planned);
+      std::vector<Stamp> stamps;
+      rig.replayer->run(plan, 8, stamps);
+      const auto before = allocation_count();
+      rig.replayer->run(plan, 8, stamps);
+      EXPECT_EQ(allocation_count() - before, 0);
+    }
   }
 }
 
-TEST(Replayer, LayerTimesCoverEveryTensor) {
-  Rig rig;
+TEST(Replayer, LayerTimesCoverEveryTensorAndForwardStep) {
+  Rig rig(Buffers::kSlice, 3, true, 3);
   const auto runs = rig.replayer->run_layers(2);
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0].backward_ns.size(), kElements.size());
+  ASSERT_EQ(runs[0].forward_steps_ns.size(), 3U);
+  EXPECT_DOUBLE_EQ(
+      std::accumulate(runs[0].forward_steps_ns.begin(), runs[0].forward_steps_ns.end(), 0.0),
+      runs[0].forward_ns);
 }
 
 }  // namespace

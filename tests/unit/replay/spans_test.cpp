@@ -19,11 +19,16 @@ double label(const Breakdown& breakdown, const std::string& name) {
 // forward 0..100, backward of group 0 until 160, of group 1 until 200; group 0 sends 160..260,
 // group 1 260..300.
 IterationStamps iteration(Stamp begin) {
-  IterationStamps it{begin, begin + 100, begin + 310, {}};
-  it.groups.push_back(
-      {begin + 160, begin + 160, begin + 160, begin + 260, begin + 260, begin + 260});
-  it.groups.push_back(
-      {begin + 200, begin + 200, begin + 260, begin + 300, begin + 300, begin + 300});
+  IterationStamps it{begin, begin + 310, {}};
+  const auto add = [&](Activity activity, std::size_t index, Stamp from, Stamp to) {
+    const Lane lane = activity == Activity::kTransfer ? Lane::kCommunication : Lane::kCompute;
+    it.spans.push_back({lane, activity, index, begin + from, begin + to});
+  };
+  add(Activity::kForward, 0, 0, 100);
+  add(Activity::kBackward, 0, 100, 160);
+  add(Activity::kBackward, 1, 160, 200);
+  add(Activity::kTransfer, 0, 160, 260);
+  add(Activity::kTransfer, 1, 260, 300);
   return it;
 }
 
@@ -90,10 +95,10 @@ TEST(Spans, TheFirstIterationOfABlockIsLeftOut) {
 
 TEST(Spans, PackingAndUnpackingAreOneLabel) {
   RankStamps stamps = rank(0, 1000);
-  GroupStamps& group = stamps.iterations[0].groups[0];
-  group.ready += 7;
-  group.begin += 7;
-  group.unpack_end += 3;
+  std::vector<StampedSpan>& spans = stamps.iterations[0].spans;
+  spans[2].begin += 7;
+  spans.push_back({Lane::kCompute, Activity::kPack, 0, spans[1].end, spans[2].begin});
+  spans.push_back({Lane::kCompute, Activity::kUnpack, 0, spans[4].end, spans[4].end + 3});
   const Breakdown breakdown = summarize_spans({stamps}).breakdown;
   EXPECT_DOUBLE_EQ(label(breakdown, "pack"), 10);
   EXPECT_DOUBLE_EQ(label(breakdown, "compute"), 193);
@@ -107,7 +112,16 @@ TEST(Spans, SurviveTheirEncoding) {
   EXPECT_EQ(copy.after.offset_ns, original.after.offset_ns);
   ASSERT_EQ(copy.iterations.size(), 1U);
   EXPECT_EQ(copy.iterations[0].end, original.iterations[0].end);
-  EXPECT_EQ(copy.iterations[0].groups[1].begin, original.iterations[0].groups[1].begin);
+  ASSERT_EQ(copy.iterations[0].spans.size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    const StampedSpan& expected = original.iterations[0].spans[i];
+    const StampedSpan& found = copy.iterations[0].spans[i];
+    EXPECT_EQ(found.lane, expected.lane);
+    EXPECT_EQ(found.activity, expected.activity);
+    EXPECT_EQ(found.index, expected.index);
+    EXPECT_EQ(found.begin, expected.begin);
+    EXPECT_EQ(found.end, expected.end);
+  }
 }
 
 }  // namespace
