@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from mergewise_report.document import ResultError
+from mergewise_report.prediction_error import errors_of
 from mergewise_report.results import load
 
 
@@ -23,6 +24,13 @@ def main(arguments=None):
         "nothing else: no network, no scripts. Several results become sections of one report.",
     )
     html.add_argument("results", nargs="+", metavar="RESULT", help="result.json of `mergewise run`")
+    html.add_argument(
+        "--measured",
+        nargs="+",
+        default=[],
+        metavar="RESULT",
+        help="measured results whose errors of prediction the curves of simulated ones carry over",
+    )
     html.add_argument("-o", "--output", required=True, metavar="FILE", help="the page to write")
     options = parser.parse_args(arguments)
     try:
@@ -34,10 +42,20 @@ def main(arguments=None):
 
 def _html(options):
     results = [load(path) for path in options.results]
+    errors = _errors(results, options.measured)
     from mergewise_report.page import build  # matplotlib takes a second; errors should not wait
 
-    write_atomically(Path(options.output), build(results))
+    write_atomically(Path(options.output), build(results, errors=errors))
     return 0
+
+
+def _errors(results, paths):
+    """The errors of prediction of measured results, or None where no files were given."""
+    if not paths:
+        return None
+    if not any(result.simulated for result in results):
+        raise ResultError("--measured is for simulated results, but none of these is simulated")
+    return errors_of([load(path) for path in paths])
 
 
 def write_atomically(path, text):

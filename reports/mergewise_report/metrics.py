@@ -13,6 +13,10 @@ from mergewise_report.units import binary_size, duration, plural, size
 # With fewer samples even [min, max] is no 90 % interval of the median (1 - 2 * 0.5^4 = 87.5 %).
 FEWEST_FOR_AN_INTERVAL = 5
 PREDICTION_BAND = 0.10
+SAME = 0.01  # predicted times that differ by less than this share are no different
+BOUND = "optimal"  # in simulations the least time of the model: a bound, not a contestant
+# They do not wait for all communication before the next iteration begins, which `optimal` does.
+NEXT_FORWARD = ("dear", "bytescheduler")
 _TOLERANCE = 0.001
 
 
@@ -24,7 +28,7 @@ class Row:
     name: str
     place: int | None = None  # among the timed cases, from 1
     shared: bool = False  # the place is shared with a neighbour that it cannot be told from
-    standing: str = "unranked"  # fastest | tied | slower | unclear | unranked
+    standing: str = "unranked"  # fastest | tied | slower | unclear | unranked | bound
     longer: float | None = None  # time / the fastest's - 1
     same_plan_as: str | None = None
 
@@ -63,6 +67,16 @@ def has_interval(summary):
         and None not in (summary.low_ns, summary.high_ns)
         and (summary.count or 0) >= FEWEST_FOR_AN_INTERVAL
     )
+
+
+def differs(a, b):
+    """Whether two predicted times differ by enough to be called different."""
+    return a != b and not (min(a, b) > 0 and max(a, b) / min(a, b) - 1 < SAME)
+
+
+def reaches_forward(case):
+    """Whether some of the communication may end in the next forward pass."""
+    return case.strategy in NEXT_FORWARD or bool(case.plan and case.plan.reaches_forward)
 
 
 def compare(a: Case, b: Case):
@@ -116,6 +130,7 @@ def sections(result):
     for case in result.cases:
         work = case.workload
         key = (work.name, work.batch, work.times, work.times_from, case.ranks, case.compressor)
+        key += (case.accelerator, case.cluster, case.gbps)
         found.setdefault(key, []).append(case)
     return [_section(cases, result.simulated) for cases in found.values()]
 
@@ -123,6 +138,10 @@ def sections(result):
 def _section(cases, simulated):
     first = cases[0]
     title = first.workload.name
+    if simulated and first.accelerator:
+        title += f" on {first.accelerator}"
+    if simulated and first.cluster:
+        title += ", " + first.cluster
     if first.ranks is not None:
         title += ", " + plural(first.ranks, "rank")
     if first.compressor != "none":
@@ -130,11 +149,22 @@ def _section(cases, simulated):
     names = display_names(cases)
     timed = [(c, n) for c, n in zip(cases, names) if time_of(c, simulated) is not None]
     timed.sort(key=lambda pair: time_of(pair[0], simulated))
+    bounds = [pair for pair in timed if simulated and pair[0].strategy == BOUND]
+    if len(bounds) < len(timed):
+        timed = [pair for pair in timed if pair not in bounds]
+    else:
+        bounds = []  # with nothing to bound, it is a strategy like any other
     rest = [(c, n) for c, n in zip(cases, names) if time_of(c, simulated) is None]
     rest.sort(key=lambda pair: ("ok", "partial", "failed", "skipped").index(pair[0].status))
     ranked = tuple(_ranked(timed, simulated))
     unranked = tuple(Row(case, name) for case, name in rest)
-    return Section(title, _facts(first), ranked + unranked, ranked, simulated)
+    bound = tuple(_bound(case, name, timed[0][0]) for case, name in bounds)
+    return Section(title, _facts(first), bound + ranked + unranked, ranked, simulated)
+
+
+def _bound(case, name, fastest):
+    best = fastest.predicted_ns
+    return Row(case, name, standing="bound", longer=ratio(case.predicted_ns - best, best))
 
 
 def _ranked(timed, simulated):
@@ -165,7 +195,7 @@ def _ranked(timed, simulated):
 
 def _verdict(a, b, simulated):
     if simulated:
-        return "same" if a.predicted_ns == b.predicted_ns else "different"
+        return "different" if differs(a.predicted_ns, b.predicted_ns) else "same"
     return compare(a, b)
 
 
@@ -223,6 +253,8 @@ def contradictions(case):
         total = sum(v or 0.0 for v in split.labels_ns.values())
         if _differ(total, split.iteration_ns, split.iteration_ns):
             found.append("its labels do not sum to the iteration")
+    if case.gap is not None and case.gap < -_TOLERANCE and not reaches_forward(case):
+        found.append("its prediction is below the optimum, although it ends with the iteration")
     if case.plan and list(case.plan.groups) != sorted(set(case.plan.groups)):
         found.append("the group ends of its plan do not increase")
     return found

@@ -9,12 +9,13 @@ from importlib import resources
 import jinja2
 from markupsafe import Markup
 
-from mergewise_report import metrics, tables, units, words
+from mergewise_report import metrics, simulation, tables, units, words
 from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
 
 # Beyond these a page would be too heavy to open; the page says what it left out.
 MOST_ROWS_IN_A_FIGURE = 12
 MOST_SECTIONS_WITH_FIGURES = 20
+MOST_SIMULATED_SECTIONS = 24  # of more, only maps and curves are shown
 _FIGURES = {
     "bars": (bars, canvas.WIDE),
     "timeline": (timeline, canvas.WIDE),
@@ -46,6 +47,7 @@ class SectionView:
     contradictions: list
     emulated: bool
     measured: bool
+    probes: list
     figures: dict = field(default_factory=lambda: dict.fromkeys(_FIGURES))
     left_out: int = 0
     illustrated: bool = True
@@ -62,14 +64,19 @@ class RunView:
     costs: list
     environment: list
     config: str
+    simulation: object = None
+    sections_left_out: int = 0
 
 
-def build(results, most_sections=MOST_SECTIONS_WITH_FIGURES):
-    """The whole page as text. Deterministic: the same results give the same bytes."""
+def build(results, most_sections=MOST_SECTIONS_WITH_FIGURES, errors=None):
+    """The whole page as text. Deterministic: the same results give the same bytes.
+
+    `errors`: the errors of prediction (prediction_error.Errors) that simulated times may have.
+    """
     left = most_sections
     runs = []
     for index, result in enumerate(results):
-        run = _run(result, f"r{index + 1}", left)
+        run = _run(result, f"r{index + 1}", left, errors)
         left -= sum(view.illustrated for view in run.sections)
         runs.append(run)
     environment = jinja2.Environment(
@@ -91,9 +98,11 @@ def build(results, most_sections=MOST_SECTIONS_WITH_FIGURES):
     )
 
 
-def _run(result, ident, left):
+def _run(result, ident, left, errors):
     views = []
-    for index, section in enumerate(metrics.sections(result)):
+    found = metrics.sections(result)
+    shown = found if not result.simulated or len(found) <= MOST_SIMULATED_SECTIONS else []
+    for index, section in enumerate(shown):
         illustrated = len(views) < left
         views.append(_section(section, f"{ident}s{index + 1}", illustrated))
     return RunView(
@@ -106,6 +115,8 @@ def _run(result, ident, left):
         costs=tables.given_costs(result),
         environment=tables.flatten(result.environment),
         config=json.dumps(result.config, indent=2, ensure_ascii=False),
+        simulation=simulation.view(result, ident, errors) if result.simulated else None,
+        sections_left_out=len(found) - len(shown),
     )
 
 
@@ -128,6 +139,7 @@ def _section(section, ident, illustrated):
         ],
         emulated=any("link_emulated" in r.case.flags or r.case.link for r in section.rows),
         measured=any(r.case.spans for r in section.timed),
+        probes=tables.probes(section),
         illustrated=illustrated,
     )
     if illustrated:

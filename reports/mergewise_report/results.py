@@ -69,6 +69,16 @@ class Plan:
     groups: tuple[int, ...]
     group_bytes: tuple[int | None, ...]
     hash: str
+    collectives: tuple[str, ...] = ()  # in the order in which they are first sent
+    reaches_forward: bool = False  # some of it ends in the next forward pass
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A plan that a searching strategy tried, and its time, measured or predicted."""
+
+    ends: tuple[int, ...]
+    iteration_ns: float | None
 
 
 @dataclass(frozen=True)
@@ -99,6 +109,10 @@ class Case:
     spans: tuple[Span, ...]
     predicted_spans: tuple[Span, ...]
     flags: tuple[str, ...]
+    cluster: str = ""
+    accelerator: str = ""
+    gbps: float | None = None
+    probes: tuple[Probe, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,6 +222,10 @@ def _case(node):
         spans=_spans(node["spans"]),
         predicted_spans=_spans(node["predicted_spans"]),
         flags=tuple(n.text() for n in node["flags"].items()),
+        cluster=node.get("cluster").text(),  # these are younger than the schema
+        accelerator=node.get("accelerator").text(),
+        gbps=node.get("gbps").number(),
+        probes=tuple(_probe(n) for n in node.get("probes").items()),
     )
 
 
@@ -217,6 +235,8 @@ def _optional(node, read):
 
 def _numbers(node):
     """A list of numbers; nulls in it are left out."""
+    if node.value in (None, []):
+        return ()
     return tuple(v for v in (n.number() for n in node.items()) if v is not None)
 
 
@@ -233,12 +253,33 @@ def _workload(node):
     )
 
 
+def _wholes(node):
+    """A list of whole numbers and nulls. Large plans are most of a large file: no Node for each."""
+    if isinstance(node.value, list) and all(type(v) is int for v in node.value):
+        return tuple(node.value)
+    return tuple(n.whole() for n in node.items())
+
+
 def _plan(node):
+    sends = node.get("sends").items()
+    names = [n["collective"].text() for n in sends] or [node.get("collective").text()]
     return Plan(
-        groups=tuple(n.whole() or 0 for n in node["groups"].items()),
-        group_bytes=tuple(n.whole() for n in node["group_bytes"].items()),
+        groups=tuple(end or 0 for end in _wholes(node["groups"])),
+        group_bytes=_wholes(node["group_bytes"]),
         hash=node["hash"].text(),
+        collectives=tuple(dict.fromkeys(name for name in names if name)),
+        reaches_forward=any(_before_forward(n.get("release")) for n in sends),
     )
+
+
+def _before_forward(release):
+    """A release is a text or an object; both name what is waited for."""
+    return isinstance(release.value, (str, dict)) and "before_forward" in release.value
+
+
+def _probe(node):
+    ends = node.get("ends") if not node.get("ends").is_null() else node.get("groups")
+    return Probe(tuple(end or 0 for end in _wholes(ends)), node.get("iteration_ns").number())
 
 
 def _summary(node):

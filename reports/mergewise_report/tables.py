@@ -15,6 +15,7 @@ from mergewise_report.units import (
     number,
     percent,
     plural,
+    shorten,
     size,
     time_unit,
 )
@@ -50,7 +51,7 @@ def unit_of(section):
 
 def ranking(section, unit):
     common = _common_flags(section)
-    return [_ranking_row(row, unit, common) for row in section.rows]
+    return [_ranking_row(row, unit, common, section.simulated) for row in section.rows]
 
 
 def _common_flags(section):
@@ -59,7 +60,7 @@ def _common_flags(section):
     return {words.flag_words("link_emulated")} if every else set()
 
 
-def _ranking_row(row, unit, common):
+def _ranking_row(row, unit, common, simulated):
     case = row.case
     summary = case.summary if metrics.is_timed(case) else None
     known = metrics.has_interval(summary)
@@ -69,14 +70,14 @@ def _ranking_row(row, unit, common):
         place=DASH if row.place is None else f"{shared}{row.place}",
         name=row.name,
         options=metrics.options_text(case.options) if "(" not in row.name else "",
-        notes=[n for n in words.notes(row) if n not in common],
+        notes=[n for n in words.notes(row, simulated) if n not in common],
         standing=row.standing,
         groups=DASH if case.plan is None or not case.plan.groups else f"{len(case.plan.groups):,}",
         median=in_unit(summary.median_ns if summary else None, unit),
         interval=_interval(summary, unit) if known else DASH,
         longer=_longer(row),
         verdict={"tied": "no difference", "unclear": "cannot be told"}.get(row.standing, ""),
-        cost=in_unit(case.communication_cost_ns if summary else None, unit),
+        cost=in_unit(_cost(case, summary, simulated), unit),
         hidden=percent(metrics.hidden_share(case) if summary else None),
         predicted=in_unit(case.predicted_ns, unit),
         error=percent(error, signed=True),
@@ -87,6 +88,13 @@ def _ranking_row(row, unit, common):
     )
 
 
+def _cost(case, summary, simulated):
+    """What communication costs: as measured, or in a simulation as predicted."""
+    if simulated and None not in (case.predicted_ns, case.compute_alone_ns):
+        return case.predicted_ns - case.compute_alone_ns
+    return case.communication_cost_ns if summary else None
+
+
 def _interval(summary, unit):
     low, high = in_unit(summary.low_ns, unit), in_unit(summary.high_ns, unit)
     return f"{low} to {high}"
@@ -95,6 +103,8 @@ def _interval(summary, unit):
 def _longer(row):
     if row.standing == "fastest":
         return "fastest"
+    if row.standing == "bound":
+        return "bound"
     return percent(row.longer, signed=True)
 
 
@@ -137,6 +147,32 @@ def tiles(section):
         time = duration(last.case.summary.median_ns)
         found.append((_longer(last), f"slowest, {last.name}", remark.get(last.standing, time)))
     return found
+
+
+def probes(section):
+    """(name, rows) of each strategy that searched; a row: groups, first ends, time, against best."""
+    found = []
+    for row in section.rows:
+        times = [p.iteration_ns for p in row.case.probes if p.iteration_ns is not None]
+        unit = time_unit(min(times, default=0))
+        rows = [
+            (
+                plural(len(probe.ends), "group"),
+                shorten(", ".join(f"{end}" for end in probe.ends), 60) or DASH,
+                in_unit(probe.iteration_ns, unit),
+                _above(probe.iteration_ns, min(times, default=None)),
+            )
+            for probe in row.case.probes
+        ]
+        if rows:
+            found.append((row.name, unit[0], rows))
+    return found
+
+
+def _above(time, best):
+    if time is None or not best:
+        return DASH
+    return "best" if time == best else percent(time / best - 1, signed=True)
 
 
 def plans(section):

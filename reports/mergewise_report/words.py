@@ -34,7 +34,7 @@ def flag_words(flag):
     return FLAGS.get(flag, flag.replace("_", " "))
 
 
-def notes(row):
+def notes(row, simulated=False):
     """Short remarks for a row of the table: its status and flags in words."""
     case = row.case
     found = []
@@ -45,15 +45,31 @@ def notes(row):
     elif case.status == "partial":
         count = len(case.samples_ns)
         found.append(f"stopped early after {plural(count, 'sample')}" if count else "not measured")
-    elif not case.verified and not metrics.is_timed(case):
+    elif not simulated and not case.verified and not metrics.is_timed(case):
         found.append("not verified, so no timing")
     for flag in case.flags:
         if flag != "few_samples" or not metrics.is_timed(case):
             found.append(flag_words(flag))
         elif case.status != "partial":
             found.append(f"only {plural(case.summary.count or 0, 'sample')}")
+    found += _about_plan(case)
     if row.same_plan_as:
         found.append(f"same plan as {row.same_plan_as}")
+    return found
+
+
+def _about_plan(case):
+    """What sets a plan apart from groups that are sent when they are ready."""
+    found = []
+    if metrics.reaches_forward(case):
+        text = "reaches into the next forward pass"
+        if case.gap is not None and case.gap < 0:
+            text += f", {percent(-case.gap)} below the optimum of plans that do not"
+        found.append(text)
+    if case.strategy == "horovod":
+        found.append("emulates a rule that decides at run time")
+    if case.probes:
+        found.append(f"tried {plural(len(case.probes), 'plan')}")
     return found
 
 
@@ -96,8 +112,13 @@ def _measured_lead(section, best, tied):
 def _simulated_lead(section, best, tied):
     time = duration(metrics.time_of(best.case, True))
     names = [best.name] + [r.name for r in tied]
-    verb = "are" if tied else "is"
-    return f"{join_words(names)} {verb} fastest in the model: {time}."
+    if not tied:
+        return f"{names[0]} is fastest in the model: {time}."
+    last = duration(max(metrics.time_of(r.case, True) for r in tied))
+    span = time if last == time else between(
+        metrics.time_of(best.case, True), max(metrics.time_of(r.case, True) for r in tied)
+    )
+    return f"{join_words(names)} lead in the model: {span}, no difference of 1 %."
 
 
 def _slower(section):
@@ -188,7 +209,11 @@ def banners(result):
     found = []
     if result.simulated:
         found.append(
-            Banner("caution", "Simulated.", "No ranks ran; every time here is the model's.")
+            Banner(
+                "caution",
+                "Simulated.",
+                "No ranks ran; every time here is the model's, made from what is listed below.",
+            )
         )
     failed = [c for c in result.cases if c.status == "failed"]
     if failed:

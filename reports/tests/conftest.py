@@ -12,6 +12,7 @@ import pytest
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
 import sample_results  # noqa: E402
+import sample_simulation  # noqa: E402
 
 from mergewise_report.document import Node, parse  # noqa: E402
 from mergewise_report.page import build  # noqa: E402
@@ -45,6 +46,12 @@ def quickstart_page(page_of):
 @pytest.fixture(scope="session")
 def troubled_page(page_of):
     return page_of(sample_results.troubled())
+
+
+@pytest.fixture(scope="session")
+def swept_page(page_of):
+    """A page of bandwidths and ranks, dense and compressed."""
+    return page_of(sample_simulation.break_even(("resnet50",), 4, 3, ("none", "topk")))
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from mergewise_report import metrics
-from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
+from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, scaling, timeline
 
 MODULES = {
     "bars": bars,
@@ -168,3 +168,74 @@ def test_legends_name_only_what_can_be_seen(read, document):
     assert [text for _, text in bars.legend(rows)] == ["compute alone", "communication not hidden"]
     assert "pack, unpack" not in [text for _, text in timeline.legend(rows)]
     assert "idle" not in [text for _, text in labels.legend(rows)]
+
+
+def curve(name, times, colour=0, band=()):
+    points = tuple((2 ** (i + 1), ns) for i, ns in enumerate(times))
+    return scaling.Curve(name, name[0].upper(), colour, points, band)
+
+
+def chart(*curves, kind="time", bound=(), alone=None):
+    return scaling.Chart(kind, curves, bound, alone or {2: 90e6, 4: 90e6, 8: 90e6})
+
+
+@pytest.mark.parametrize("kind", ["time", "efficiency"])
+@pytest.mark.parametrize("size", [canvas.HALF, canvas.NARROW])
+def test_scaling_curves_are_well_formed_and_follow_the_theme(kind, size):
+    band = ((2, 90e6, 120e6), (4, 90e6, 130e6), (8, 100e6, 150e6))
+    one = curve("wfbp", (100e6, 110e6, 120e6), band=band)
+    data = chart(one, curve("ddp", (99e6, 100e6, 101e6), 1), kind=kind, bound=((2, 9e7), (8, 9e7)))
+    svg = drawn(scaling, data, size)
+    assert ElementTree.fromstring(svg).get("role") == "img"
+    assert "var(--s0)" in svg and "var(--s1)" in svg and "optimal" in svg
+    assert not re.search(r"#[0-9a-f]{6}", svg)
+    assert svg == drawn(scaling, data, size)
+    assert "wfbp" in scaling.describe(data) and "ddp" in scaling.describe(data)
+
+
+def test_a_band_is_drawn_only_where_the_error_is_known():
+    band = ((2, 90e6, 120e6), (4, 90e6, 130e6), (8, 100e6, 150e6))
+    times = (100e6, 110e6, 120e6)
+    assert "opacity" in drawn(scaling, chart(curve("wfbp", times, band=band)), canvas.HALF)
+    assert "opacity" not in drawn(scaling, chart(curve("wfbp", times)), canvas.HALF)
+
+
+def test_efficiency_is_the_iteration_of_one_rank_over_that_of_all():
+    data = chart(curve("wfbp", (100e6, 180e6)), kind="efficiency", alone={2: 90e6, 4: 90e6})
+    found = scaling.points(data, data.curves[0].points)
+    assert found == [(2, pytest.approx(0.9)), (4, pytest.approx(0.5))]
+
+
+def test_without_the_compute_time_there_is_no_efficiency_to_draw():
+    data = scaling.Chart("efficiency", (curve("wfbp", (100e6, 180e6)),), (), {})
+    assert scaling.drawable(data) is None
+
+
+def test_one_number_of_ranks_is_no_curve():
+    assert scaling.drawable(chart(curve("wfbp", (100e6,)))) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ([50, 100], [50, 100]),
+        ([50, 50], [43, 57]),
+        ([50, 50, 58], [38.67, 52.67, 66.67]),
+        ([0, 0], [0, 14]),
+        ([200, 200], [193, 207]),
+    ],
+)
+def test_names_of_curves_that_end_together_move_apart(wanted, expected):
+    assert scaling.spread(wanted, 14, 200) == pytest.approx(expected, abs=0.01)
+
+
+@pytest.mark.parametrize(("low", "high"), [(3, 3000), (0.9, 1.1), (150, 990000), (7, 8e9)])
+def test_ticks_of_a_logarithmic_axis_enclose_the_values_and_are_few(low, high):
+    ticks = scaling.log_ticks(low, high)
+    assert ticks[0] <= low and ticks[-1] >= high and 2 <= len(ticks) <= 12
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 3000), (177, 183), (0.62, 1.0), (90, 100)])
+def test_ticks_of_a_linear_axis_enclose_the_values_and_are_few(low, high):
+    ticks = scaling.linear_ticks(low, high)
+    assert ticks[0] <= low and ticks[-1] >= high and 2 <= len(ticks) <= 8

@@ -183,15 +183,59 @@ def test_contradictions_in_the_file_are_found(read, document, change, expected):
     assert any(expected in text for text in found)
 
 
-def test_a_simulated_result_ranks_by_prediction(read, document):
+def predicted(document, **times):
+    """The section of a simulated result with these predictions in ms."""
     document["simulated"] = True
+    document["cases"] = [c for c in document["cases"] if c["strategy"] in times]
     for case in document["cases"]:
         case.update(
-            verified=False, summary=None, samples_ns=[], warmup_ns=[], spans=[], breakdown=None
-        )
+            verified=False, summary=None, samples_ns=[], warmup_ns=[], spans=[], breakdown=None,
+            predicted_ns=1e6 * times[case["strategy"]],
+        )  # fmt: skip
+    return document
+
+
+def test_a_simulated_result_ranks_by_prediction(read, document):
+    document = predicted(document, wfbp=300, single=250, ddp=200)
     section = metrics.sections(read(document))[0]
-    assert section.timed[0].name == "optimal"
-    assert "optimal is fastest in the model" in said(section)
+    assert [r.name for r in section.timed] == ["ddp", "single", "wfbp"]
+    assert said(section).startswith("ddp is fastest in the model: 200 ms.")
+
+
+def test_predictions_within_one_per_cent_are_no_different(read, document):
+    document = predicted(document, wfbp=202.1, single=201.9, ddp=200)
+    section = metrics.sections(read(document))[0]
+    assert [r.standing for r in section.timed] == ["fastest", "tied", "slower"]
+    assert "ddp and single lead in the model: 200 to 202 ms" in said(section)
+
+
+def test_the_optimum_of_a_simulation_is_a_bound_and_no_contestant(read, document):
+    document = predicted(document, wfbp=300, ddp=200, optimal=190)
+    section = metrics.sections(read(document))[0]
+    assert [(r.name, r.standing) for r in section.rows] == [
+        ("optimal", "bound"), ("ddp", "fastest"), ("wfbp", "slower")]  # fmt: skip
+    assert said(section).startswith("ddp is fastest in the model")
+
+
+def test_the_optimum_alone_is_a_strategy_like_any_other(read, document):
+    section = metrics.sections(read(predicted(document, optimal=190)))[0]
+    assert [r.name for r in section.timed] == ["optimal"]
+
+
+def test_clusters_and_bandwidths_are_sections_of_their_own(read, document):
+    document = predicted(document, wfbp=300, single=250, ddp=200)
+    for case, (cluster, gbps) in zip(document["cases"], (("e", 1), ("e", 10), ("f", 10))):
+        case.update(cluster=cluster, gbps=gbps)
+    assert len(metrics.sections(read(document))) == 3
+
+
+def test_a_plan_below_the_optimum_must_reach_into_the_next_forward_pass(read, document):
+    case = document["cases"][1]
+    case["gap"] = -0.05
+    assert any("below the optimum" in t for t in metrics.contradictions(read(document).cases[1]))
+    case["plan"]["sends"] = [
+        {"begin": 0, "end": 1, "collective": "all_gather", "release": "before_forward"}]
+    assert metrics.contradictions(read(document).cases[1]) == []
 
 
 @pytest.mark.parametrize(("times", "expected"), [

@@ -15,7 +15,10 @@ from chromium import Browser, find
 from needs import skip_or_fail
 
 ROOT = Path(__file__).parents[2]
-SAMPLES = ("quickstart", "troubled")
+SAMPLES = {
+    "quickstart": "sample_results.py", "troubled": "sample_results.py",
+    "small": "sample_simulation.py", "compressed": "sample_simulation.py",
+}  # fmt: skip
 WIDTHS = (1280, 400)
 SCHEMES = ("light", "dark")
 PAGE_COLOURS = {"light": "rgb(246, 245, 242)", "dark": "rgb(18, 21, 25)"}
@@ -36,9 +39,9 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("reports")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "reports")}
     made = {}
-    for name in SAMPLES:
+    for name, program in SAMPLES.items():
         result, page = folder / f"{name}.json", folder / f"{name}.html"
-        maker = ROOT / "reports/tests/sample_results.py"
+        maker = ROOT / "reports/tests" / program
         subprocess.run([sys.executable, maker, name, "-o", result], check=True)
         command = [sys.executable, "-m", "mergewise_report", "html", result, "-o", page]
         subprocess.run(command, env=environment, check=True)
@@ -137,6 +140,15 @@ def test_text_in_figures_stays_inside_and_apart(opened):
     assert bad == []
 
 
+def test_text_in_maps_fits_its_square(opened):
+    browser, *_ = opened
+    cut = browser.evaluate(
+        """[...document.querySelectorAll('.map td, .map th')]
+          .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.textContent)"""
+    )
+    assert cut == []
+
+
 def test_text_has_enough_contrast(opened):
     """WCAG AA: 4.5 to 1 for the page's text colours on what they stand on."""
     browser, *_ = opened
@@ -150,7 +162,10 @@ def test_text_has_enough_contrast(opened):
             return 0.2126 * r + 0.7152 * g + 0.0722 * b;
           };
           const pairs = [['--ink', '--page'], ['--ink', '--panel'], ['--muted', '--page'], ['--muted', '--panel'],
-            ['--mark', '--page'], ['--bad', '--panel'], ['--bad', '--failure'], ['--caution-ink', '--caution']];
+            ['--mark', '--page'], ['--bad', '--panel'], ['--bad', '--failure'], ['--caution-ink', '--caution'],
+            ['--ink', '--below']];
+          for (let i = 0; i < 10; ++i) pairs.push(['--on-fill', '--f' + i], ['--ink', '--p' + i]);
+          for (let i = 0; i < 4; ++i) for (const n of ['gain', 'loss', 'far']) pairs.push(['--ink', '--' + n + i]);
           return Object.fromEntries(pairs.map(([a, b]) => {
             const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
             return [a + ' on ' + b, (x + 0.05) / (y + 0.05)];
@@ -161,8 +176,9 @@ def test_text_has_enough_contrast(opened):
 
 
 @pytest.mark.parametrize("width", [880, 861, 860, 700, 500, 320])
-def test_no_width_in_between_overflows(browser, pages, width):
-    browser.open(pages["troubled"], width)
+@pytest.mark.parametrize("sample", ["troubled", "compressed"])
+def test_no_width_in_between_overflows(browser, pages, sample, width):
+    browser.open(pages[sample], width)
     assert browser.evaluate("document.scrollingElement.scrollWidth") <= width
 
 

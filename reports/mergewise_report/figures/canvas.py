@@ -23,8 +23,9 @@ from mergewise_report.units import shorten
 # Every colour is drawn as a placeholder that becomes var(--NAME) of report.css.
 INKS = (
     "ink muted grid panel compute compute-2 forward tax transfer transfer-2 wait "
-    "pack pack-2 update idle other exposed mark band bad predicted"
+    "pack pack-2 update idle other exposed mark band bad predicted s0 s1 s2 s3 s4 s5 s6 s7 s8 s9"
 ).split()
+SERIES = 10  # colours that tell strategies apart
 _PLACEHOLDER = re.compile(r"#fe01([0-9a-f]{2})")
 _SETTINGS = {
     "svg.fonttype": "none",
@@ -77,6 +78,11 @@ def axis_end(times):
 
 def ink(name):
     return f"#fe01{INKS.index(name):02x}"
+
+
+def series(index):
+    """The colour of the strategy with this number; after SERIES they come again."""
+    return ink(f"s{index % SERIES}")
 
 
 def axes(figure, left, top, width, height):
