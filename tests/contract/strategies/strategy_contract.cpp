@@ -4,10 +4,17 @@
 #include "bench/core/error.hpp"
 #include "bench/plan/timeline.hpp"
 #include "bench/strategies/registry.hpp"
+#include "tests/contract/strategies/profiles.hpp"
+
+#include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
-#include <random>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -17,36 +24,12 @@
 namespace mergewise::test {
 namespace {
 
-ProfileTensor tensor(Bytes bytes, Nanoseconds backward) {
-  ProfileTensor made;
-  made.bytes = bytes;
-  made.backward_ns = backward;
-  return made;
-}
+using ::testing::AllOf;
+using ::testing::HasSubstr;
 
-Profile profile_of(std::vector<ProfileTensor> tensors) {
-  Profile profile;
-  profile.name = "contract";
-  profile.forward_ns = 100;
-  profile.tensors = std::move(tensors);
-  profile.all_reduce.emplace();
-  profile.all_reduce->isolated = LinearCost{5000, 0.5};
-  profile.reduce_scatter = profile.all_reduce;
-  profile.all_gather = profile.all_reduce;
-  profile.ranks = 4;
-  return profile;
-}
+constexpr double kRounding = 1e-9;
 
-Profile random_profile(std::size_t count) {
-  std::mt19937_64 engine(count);
-  std::uniform_int_distribution<int> number(0, 9999);
-  std::vector<ProfileTensor> tensors;
-  for (std::size_t i = 0; i < count; ++i) {
-    const int bytes = number(engine);
-    tensors.push_back(tensor(bytes < 500 ? 0 : 4 * bytes, number(engine)));
-  }
-  return profile_of(std::move(tensors));
-}
+std::string quoted(const std::string& word) { return "'" + word + "'"; }
 
 /// Before which time after the start of the backward pass the plan forbids its last group.
 Nanoseconds latest_release(const MergePlan& plan) {
@@ -56,6 +39,42 @@ Nanoseconds latest_release(const MergePlan& plan) {
     if (release != nullptr) latest = std::max(latest, release->after_backward_start);
   }
   return latest;
+}
+
+/// The model's answers, counted.
+class Counting final : public PlanEvaluator {
+ public:
+  explicit Counting(const TimeModel& model) : model_(model) {}
+  Nanoseconds iteration(const std::vector<std::size_t>& ends) override {
+    ++asked;
+    return predict_iteration(model_, plan_from_ends("asked", ends, model_.collective()));
+  }
+  [[nodiscard]] double noise() const override { return 0; }
+
+  int asked = 0;
+
+ private:
+  const TimeModel& model_;
+};
+
+/// Decisions by increasing border, each as the plan with these ends has it, none of the plan's
+/// borders missing, and readable.
+void expect_consistent(const Decisions& decisions, const std::vector<std::size_t>& ends) {
+  std::set<std::size_t> borders(ends.begin(), std::prev(ends.end()));
+  std::size_t previous = 0;
+  for (const Decision& decision : decisions) {
+    EXPECT_GT(decision.border, previous);
+    EXPECT_LT(decision.border, ends.back());
+    previous = decision.border;
+    EXPECT_EQ(decision.merged, !std::binary_search(ends.begin(), ends.end(), decision.border))
+        << "border " << decision.border;
+    borders.erase(decision.border);
+    EXPECT_FALSE(decision.why.empty());
+    EXPECT_EQ(decision.left.empty(), decision.right.empty());
+    EXPECT_TRUE(decision.left.empty() || decision.unit == "ns" || decision.unit == "bytes");
+    EXPECT_TRUE(std::isfinite(decision.left_value) && std::isfinite(decision.right_value));
+  }
+  EXPECT_TRUE(borders.empty()) << "not explained: " << *borders.begin();
 }
 
 TEST_P(StrategyContract, DescribesItselfInOneLine) {
@@ -74,12 +93,17 @@ TEST_P(StrategyContract, DefaultsOfItsOptionsAreValidAndNamesAreUnique) {
   }
 }
 
-TEST_P(StrategyContract, CoversEveryTensorOnce) {
+TEST_P(StrategyContract, CoversEveryByteOncePerPhase) {
   for (const std::size_t count : {2U, 3U, 17U, 161U}) {
     const TimeModel model(random_profile(count));
     const MergePlan plan = make_strategy(GetParam())->plan(model, {});
     EXPECT_NO_THROW(check(plan, count)) << count << " tensors";
     EXPECT_EQ(plan.strategy, GetParam());
+    std::map<Collective, Bytes> sent;
+    for (const Group& group : plan.groups) {
+      sent[group.collective] += model.bytes(group.begin, group.end);
+    }
+    for (const auto& phase : sent) EXPECT_EQ(phase.second, model.bytes(0, count));
   }
 }
 
@@ -148,25 +172,102 @@ TEST_P(StrategyContract, PlansAHundredThousandTensors) {
 }
 
 TEST_P(StrategyContract, PlansWithMeasuredCosts) {
-  Profile profile = random_profile(161);
-  profile.all_reduce->isolated = MeasuredCost{{{1000, 4000}, {50000, 3000}, {1000000, 900000}}};
-  const TimeModel model(profile);
+  const TimeModel model(with_table(network(161, 1)));
   EXPECT_NO_THROW(check(make_strategy(GetParam())->plan(model, {}), 161));
 }
 
 TEST_P(StrategyContract, UsesTheCollectiveOfTheCompressorOrRefusesIt) {
-  Profile profile = random_profile(17);
-  profile.compressor = "topk";
-  profile.compressors["topk"] = {};
-  const TimeModel model(profile);
+  const TimeModel model(compressed(network(17, 1)));
+  const auto strategy = make_strategy(GetParam());
   try {
-    for (const Group& group : make_strategy(GetParam())->plan(model, {}).groups) {
+    for (const Group& group : strategy->plan(model, {}).groups) {
       EXPECT_EQ(group.collective, Collective::kAllGather);
     }
-  } catch (const UnsupportedError& error) {
-    EXPECT_NE(std::string(error.what()).find("dense gradients only"), std::string::npos)
-        << error.what();
+  } catch (const UnsupportedError& refused) {
+    EXPECT_THAT(refused.what(), AllOf(HasSubstr(quoted(GetParam())), HasSubstr("topk")));
   }
+}
+
+TEST_P(StrategyContract, MissingCostOfACollectiveIsAnErrorThatNamesBoth) {
+  const Profile complete = random_profile(17);
+  Profile profile = complete;
+  profile.all_reduce = profile.all_gather = profile.reduce_scatter = std::nullopt;
+  std::set<std::string> named;
+  const auto give = [&](const std::string& message, const char* collective, auto member) {
+    if (message.find(quoted(collective)) == std::string::npos) return;
+    EXPECT_TRUE(named.insert(collective).second) << collective << " is there: " << message;
+    profile.*member = complete.*member;
+  };
+  for (std::size_t known = 0; known <= named.size(); ++known) {
+    try {
+      static_cast<void>(make_strategy(GetParam())->plan(TimeModel(profile), {}));
+    } catch (const UnsupportedError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(quoted(GetParam())));
+      give(error.what(), "all_reduce", &Profile::all_reduce);
+      give(error.what(), "all_gather", &Profile::all_gather);
+      give(error.what(), "reduce_scatter", &Profile::reduce_scatter);
+      EXPECT_EQ(named.size(), known + 1) << error.what();
+    }
+  }
+  EXPECT_FALSE(named.empty()) << "it sends something";
+}
+
+TEST_P(StrategyContract, UnitLayerNeverSplitsALayer) {
+  const auto strategy = make_strategy(GetParam());
+  const Options by_layer({{"unit", std::string("layer")}});
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const TimeModel model(network(80, seed));
+    const std::vector<std::size_t>& layers = model.layer_ends();
+    ASSERT_LT(layers.size(), model.tensor_count());
+    for (const Group& group : strategy->plan(model, by_layer).groups) {
+      EXPECT_TRUE(std::binary_search(layers.begin(), layers.end(), group.end)) << group.end;
+    }
+  }
+}
+
+TEST_P(StrategyContract, NeverBetterThanTheOptimumOfItsUnit) {
+  const auto strategy = make_strategy(GetParam());
+  if (!strategy->within_optimal()) GTEST_SKIP() << "its plans are not among the optimum's";
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    for (const Profile& profile : {network(40, seed), with_table(network(40, seed))}) {
+      const TimeModel model(profile);
+      for (const char* unit : {"tensor", "layer"}) {
+        const Options options({{"unit", std::string(unit)}});
+        const Nanoseconds least =
+            predict_iteration(model, make_strategy("optimal")->plan(model, options));
+        const Nanoseconds time = predict_iteration(model, strategy->plan(model, options));
+        EXPECT_GE(time, least * (1 - kRounding)) << "seed " << seed << ", unit " << unit;
+      }
+    }
+  }
+}
+
+TEST_P(StrategyContract, ExplainsEveryBorderOfItsPlan) {
+  const auto strategy = make_strategy(GetParam());
+  for (const std::uint64_t seed : {1U, 2U, 3U, 4U}) {
+    std::vector<Profile> profiles{network(60, seed)};
+    if (strategy->within_optimal() && GetParam() != "optimal") {
+      profiles.push_back(compressed(network(60, seed)));
+    }
+    for (const Profile& profile : profiles) {
+      for (const char* unit : {"tensor", "layer"}) {
+        const TimeModel model(profile);
+        const Options options({{"unit", std::string(unit)}});
+        const auto [plan, decisions] = strategy->explain(model, options);
+        EXPECT_EQ(plan, strategy->plan(model, options)) << "explaining changes nothing";
+        expect_consistent(decisions, plan.ends());
+      }
+    }
+  }
+}
+
+TEST_P(StrategyContract, AsksTheEvaluatorOnlyIfItSearches) {
+  const auto strategy = make_strategy(GetParam());
+  const TimeModel model(network(40, 1));
+  Counting evaluator(model);
+  EXPECT_EQ(strategy->search(model, {}, evaluator), strategy->plan(model, {}))
+      << "the model's answers, wherever they come from";
+  EXPECT_EQ(evaluator.asked > 0, strategy->searches());
 }
 
 TEST(StrategyContracts, HoldForEveryRegisteredStrategy) {
