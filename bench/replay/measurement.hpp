@@ -36,6 +36,12 @@ struct Breakdown {
       0;  ///< bound of the clocks' error across ranks: wait and transfer are known to this
 };
 
+/// A plan that a search tried, and what an iteration under it was measured to take.
+struct Probe {
+  std::size_t groups = 0;
+  Nanoseconds iteration_ns = 0;
+};
+
 /// One point of a calibration: robust statistics of the collective at a size.
 struct CalibrationPoint {
   Bytes bytes = 0;

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/replay/race.hpp"
+
+#include "bench/core/median.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace mergewise {
+namespace {
+
+constexpr Nanoseconds kUnknown = std::numeric_limits<double>::infinity();
+// Rounds of the reference against itself: a spread needs more than a median.
+constexpr int kNoiseRounds = 8;
+// What a budget is divided by: searches ask for about so many plans.
+constexpr double kProbes = 20;
+constexpr int kWarmup = 2;
+
+/// Of the median of so many values with this spread; normal ones as the median absolute deviation
+/// has it.
+double standard_error(std::vector<double> values, int count) {
+  const double middle = median(values);
+  for (double& value : values) value = std::abs(value - middle);
+  constexpr double kSigmaPerDeviation = 1.4826;
+  constexpr double kMedianPerMean = 1.2533;
+  return kMedianPerMean * kSigmaPerDeviation * median(values) / std::sqrt(count);
+}
+
+}  // namespace
+
+Race::Race(ControlPlane& control, Replayer* replayer, MergePlan reference,
+           std::function<std::uint64_t(const MergePlan&)> hash_of, RaceSettings settings)
+    : ranks_(control, replayer, settings.finish_by, settings.stop_requested),
+      hash_of_(std::move(hash_of)),
+      settings_(std::move(settings)),
+      incumbent_(make_entry(std::move(reference))) {}
+
+Race::Entry Race::make_entry(MergePlan plan) const {
+  Entry entry{std::move(plan), {}, 0};
+  if (ranks_.replayer() != nullptr) entry.prepared = ranks_.replayer()->prepare(entry.plan);
+  return entry;
+}
+
+bool Race::verify(Entry& entry) {
+  ranks_.compare_hashes({hash_of_(entry.plan)}, {settings_.label});
+  const Lockstep::Verified verified = ranks_.verify(entry.prepared);
+  entry.time_ns = verified.time_ns;
+  return verified.failure.empty();
+}
+
+// The reference against itself: the block that fits, the noise, and what the reference takes.
+void Race::start() {
+  if (block_ > 0) return;
+  block_ = settings_.block;
+  ranks_.control().set_phase(settings_.label + ", searching");
+  if (!verify(incumbent_)) {
+    incumbent_.time_ns = kUnknown;  // The contest will say what is wrong with it.
+    return;
+  }
+  const double probe_ns = 2.0 * settings_.rounds * incumbent_.time_ns;
+  double fitting = ranks_.remaining() / (kProbes * probe_ns);
+  if (settings_.block_limit_ns > 0) {
+    fitting = std::min(fitting, settings_.block_limit_ns / incumbent_.time_ns);
+  }
+  block_ = std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, settings_.block),
+                      settings_.block);
+  noise_ = 2 * standard_error(ratios(incumbent_, kNoiseRounds), settings_.rounds);
+  incumbent_.time_ns = median(incumbent_blocks_);
+}
+
+double Race::noise() {
+  start();
+  return noise_;
+}
+
+// Of the entry's block by the incumbent's; whoever begins a round ends the one before.
+std::vector<double> Race::ratios(Entry& entry, int rounds) {
+  std::vector<double> ratios;
+  incumbent_blocks_.clear();
+  for (int round = 0; round < rounds; ++round) {
+    double times[2] = {};
+    for (const int turn : {0, 1}) {
+      const bool own = (turn + round) % 2 == 1;
+      PreparedPlan& plan = own ? entry.prepared : incumbent_.prepared;
+      times[own ? 1 : 0] = median(ranks_.run_block(plan, block_));
+    }
+    incumbent_blocks_.push_back(times[0]);
+    ratios.push_back(times[1] / times[0]);
+  }
+  return ratios;
+}
+
+Nanoseconds Race::measure(Entry entry) {
+  if (!std::isfinite(incumbent_.time_ns) || ranks_.interrupted()) return kUnknown;
+  const double iterations = 1.0 + kWarmup + 2.0 * settings_.rounds * block_;
+  if (ranks_.remaining() < iterations * incumbent_.time_ns) {
+    out_of_budget_ = true;
+    return kUnknown;
+  }
+  if (!verify(entry)) return kUnknown;
+  (void)ranks_.run_block(entry.prepared, kWarmup);
+  entry.time_ns = median(ratios(entry, settings_.rounds)) * incumbent_.time_ns;
+  const Nanoseconds time = entry.time_ns;
+  if (time < incumbent_.time_ns * (1 - noise_)) incumbent_ = std::move(entry);
+  return time;
+}
+
+Nanoseconds Race::time(const MergePlan& plan) {
+  start();
+  const Nanoseconds time =
+      plan.groups == incumbent_.plan.groups ? incumbent_.time_ns : measure(make_entry(plan));
+  if (std::isfinite(time)) {
+    probes_.push_back({plan.groups.size(), time});
+    if (settings_.observe) settings_.observe(probes_.back());
+  }
+  return time;
+}
+
+}  // namespace mergewise

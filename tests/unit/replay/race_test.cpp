@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/replay/race.hpp"
+
+#include "tests/unit/replay/fakes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace mergewise {
+namespace {
+
+// A model of three tensors on one rank that pretends to be the first of two.
+struct Track {
+  Track() {
+    replayer =
+        std::make_unique<Replayer>(*device, communicator, compute, std::vector<Bytes>{8, 4, 4},
+                                   Buffers::kSlice, Replayer::GroupHook());
+    communicator.gradients = replayer->send_buffer();
+    settings.block = 2;
+  }
+  Race make() {
+    return {*control, replayer.get(), plan_from_ends("test", {3}),
+            [](const MergePlan&) { return std::uint64_t{1}; }, settings};
+  }
+  std::unique_ptr<ControlPlane> control = alone();
+  std::unique_ptr<Device> device = make_host_device();
+  Log log;
+  LoggingCompute compute{nullptr};
+  PretendedRanks communicator{2, &log, {2, 1, 1}};
+  std::unique_ptr<Replayer> replayer;
+  RaceSettings settings;
+};
+
+TEST(Race, ReplaysEveryProbeBesideTheIncumbentAndRecordsIt) {
+  Track track;
+  Race race = track.make();
+  EXPECT_GE(race.noise(), 0);
+  const std::size_t before = track.log.entries().size();
+  EXPECT_TRUE(std::isfinite(race.time(plan_from_ends("test", {1, 3}))));
+  const auto entries = track.log.entries();
+  // Of the groups' 2 elements: verified, two of warm-up, then four rounds of two iterations; those
+  // of the incumbent's 4 elements in turn.
+  EXPECT_EQ(entries.size() - before, 2 * (1 + 2 + 4 * 2) + 4 * 2U);
+  ASSERT_EQ(race.probes().size(), 1U);
+  EXPECT_EQ(race.probes()[0].groups, 2U);
+  EXPECT_FALSE(race.out_of_budget());
+}
+
+TEST(Race, BlocksTakeTurnsAndWhoeverBeginsARoundEndedTheOneBefore) {
+  Track track;
+  Race race = track.make();
+  (void)race.noise();
+  const std::size_t before = track.log.entries().size();
+  (void)race.time(plan_from_ends("test", {1, 3}));
+  std::string rounds;
+  const auto entries = track.log.entries();
+  // After one iteration of two groups to verify, and two to warm up.
+  for (std::size_t i = before + 3 * 2; i < entries.size(); ++i) {
+    rounds += entries[i] == "r4" ? 'i' : 'p';
+  }
+  EXPECT_EQ(rounds,
+            "iipppppppp"
+            "iiii"
+            "pppppppp"
+            "ii");
+}
+
+TEST(Race, TheIncumbentsOwnPlanIsNotMeasuredAgain) {
+  Track track;
+  Race race = track.make();
+  (void)race.noise();
+  const std::size_t before = track.log.entries().size();
+  EXPECT_GT(race.time(plan_from_ends("other name", {3})), 0);
+  EXPECT_EQ(track.log.entries().size(), before);
+  EXPECT_EQ(race.probes().size(), 1U);
+}
+
+TEST(Race, WithoutTimeAPlanIsUnknown) {
+  Track track;
+  track.settings.finish_by = 1;  // long ago
+  Race race = track.make();
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
+  EXPECT_TRUE(race.out_of_budget());
+  EXPECT_TRUE(race.probes().empty());
+}
+
+TEST(Race, AStopEndsTheMeasuring) {
+  Track track;
+  bool stop = false;
+  track.settings.stop_requested = [&] { return stop; };
+  Race race = track.make();
+  (void)race.noise();
+  stop = true;
+  (void)race.time(plan_from_ends("test", {1, 3}));
+  EXPECT_TRUE(race.interrupted());
+  const std::size_t before = track.log.entries().size();
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {2, 3}))));
+  EXPECT_EQ(track.log.entries().size(), before);
+}
+
+TEST(Race, AProbeWithWrongSumsIsUnknown) {
+  Track track;
+  Race race = track.make();
+  (void)race.noise();
+  track.communicator.loses_last = true;
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
+}
+
+}  // namespace
+}  // namespace mergewise
