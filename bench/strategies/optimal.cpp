@@ -3,7 +3,8 @@
 // sums of bytes of the tensors that have bytes. Times count from the start of the backward pass.
 #include "bench/strategies/optimal.hpp"
 
-#include "bench/core/error.hpp"
+#include "bench/strategies/explain.hpp"
+#include "bench/strategies/optimal_costs.hpp"
 
 namespace mergewise {
 namespace {
@@ -12,15 +13,8 @@ namespace {
 /// the next one that has bytes. Holds f and the last group's border of every prefix done so far.
 class Prefixes {
  public:
-  explicit Prefixes(const TimeModel& model) : model_(model) {
-    end_.reserve(model.tensor_count() + 1);
-    end_.push_back(0);
-    for (std::size_t tensor = 0; tensor < model.tensor_count(); ++tensor) {
-      if (model.bytes(tensor) > 0) end_.push_back(tensor + 1);
-    }
-    sent_.resize(end_.size());
-    border_.resize(end_.size());
-  }
+  explicit Prefixes(const TimeModel& model)
+      : model_(model), end_(detail::borders_of(model)), sent_(end_.size()), border_(end_.size()) {}
 
   /// n + 1: with the empty prefix, which was sent at time 0.
   [[nodiscard]] std::size_t size() const { return end_.size(); }
@@ -129,14 +123,16 @@ std::vector<std::size_t> optimal_ends_any_cost(const TimeModel& model) {
 
 MergePlan Optimal::do_plan(const Task& task) const {
   const TimeModel& model = task.model;
-  if (!model.only_transfers()) {
-    throw UnsupportedError(
-        "strategy 'optimal': the exact form for groups that cost packing, compression, "
-        "decompression or update time is not available yet; use a profile without these costs");
-  }
   const LinearCost* line = model.dense_line();
-  const std::vector<std::size_t> ends = line != nullptr ? detail::optimal_ends_linear(model, *line)
-                                                        : detail::optimal_ends_any_cost(model);
+  std::vector<std::size_t> ends;
+  if (!model.only_transfers()) {
+    ends = detail::optimal_ends_general(model);
+  } else if (line != nullptr) {
+    ends = detail::optimal_ends_linear(model, *line);
+  } else {
+    ends = detail::optimal_ends_any_cost(model);
+  }
+  if (task.decisions != nullptr) *task.decisions = explain_by_toggling(model, ends);
   return plan_from_ends(id(), ends, model.collective());
 }
 

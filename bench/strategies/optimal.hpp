@@ -11,10 +11,11 @@
 
 namespace mergewise {
 
-/// Dynamic programming over f_i, the earliest end of all communication of the first i tensors
-/// (docs/strategies.md). O(L) time for a linear cost of dense gradients, O(L^2) for any other cost;
-/// O(L) memory. Throws UnsupportedError when packing, compression, decompression or update cost
-/// time.
+/// Dynamic programming over the prefixes of the tensors (docs/strategies.md). Where only transfers
+/// cost: over the earliest end of all communication, O(L) time for a linear cost of dense
+/// gradients, O(L^2) for any other; O(L) memory. Where packing, compression, decompression or
+/// updates cost too: over Pareto fronts, O(L^2) time and memory on real networks, exponential at
+/// worst: throws UnsupportedError when a limit is reached.
 class Optimal final : public Strategy {
  private:
   [[nodiscard]] std::string do_id() const override { return "optimal"; }
@@ -25,11 +26,12 @@ class Optimal final : public Strategy {
 };
 
 namespace detail {
-/// The group ends of an optimal plan; both need model.only_transfers(). The first needs a dense
+/// The group ends of an optimal plan. The first two need model.only_transfers(), the first a dense
 /// `line` too.
 [[nodiscard]] std::vector<std::size_t> optimal_ends_linear(const TimeModel& model,
                                                            const LinearCost& line);
 [[nodiscard]] std::vector<std::size_t> optimal_ends_any_cost(const TimeModel& model);
+[[nodiscard]] std::vector<std::size_t> optimal_ends_general(const TimeModel& model);
 }  // namespace detail
 
 }  // namespace mergewise

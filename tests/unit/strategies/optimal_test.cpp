@@ -2,7 +2,6 @@
 // `optimal` against brute force over all partitions, and its two forms against each other.
 #include "bench/strategies/optimal.hpp"
 
-#include "bench/core/error.hpp"
 #include "bench/strategies/registry.hpp"
 #include "tests/unit/strategies/profiles.hpp"
 
@@ -12,8 +11,6 @@ namespace mergewise {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr double kTolerance = 1e-12;  // relative: both sides round differently
 
@@ -155,14 +152,6 @@ TEST(Optimal, EmptyTensorsJoinTheNextThatHasBytes) {
 TEST(Optimal, OnlyEmptyTensorsAreOneGroup) {
   const TimeModel model(test::profile_of({{0, 5}, {0, 5}}, LinearCost{10, 1}));
   EXPECT_THAT(Optimal().plan(model, {}).ends(), ElementsAre(2));
-}
-
-TEST(Optimal, RefusesCostsItHasNoExactFormFor) {
-  Profile profile = test::profile_of({{4, 1}}, LinearCost{1, 1});
-  profile.update = LinearCost{1, 0};
-  const TimeModel model(profile);
-  EXPECT_THAT([&] { static_cast<void>(Optimal().plan(model, {})); },
-              ThrowsMessage<UnsupportedError>(HasSubstr("not available yet")));
 }
 
 }  // namespace
