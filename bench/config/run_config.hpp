@@ -24,6 +24,7 @@ struct ConfigVocabulary {
   std::map<std::string, std::vector<OptionSpec>> strategies;
   std::map<std::string, std::vector<OptionSpec>> compressors;
   std::vector<std::string> accelerators;
+  std::vector<std::string> clusters;  ///< of simulations
   std::vector<std::string> devices;
   std::vector<std::string> collectives;
 };
