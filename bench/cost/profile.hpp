@@ -90,6 +90,10 @@ struct Profile {
 [[nodiscard]] Profile load_profile(const std::filesystem::path& file);
 [[nodiscard]] Profile profile_from(const Node& root);
 
+/// Parts of a profile that other files have too; InputErrors as load_profile().
+[[nodiscard]] CostModel cost_model_from(const Node& node);
+[[nodiscard]] std::map<std::string, CompressorCost> compressor_costs_from(const Node& node);
+
 /// The profile as a JSON document that load_profile reads back to an equal profile.
 [[nodiscard]] nlohmann::json to_json(const Profile& profile);
 [[nodiscard]] nlohmann::json to_json(const CostModel& model);

@@ -107,15 +107,6 @@ CollectiveCost read_collective(const Node& node) {
   return cost;
 }
 
-std::map<std::string, CompressorCost> read_compressors(const Node& node) {
-  std::map<std::string, CompressorCost> costs;
-  for (const auto& [id, cost] : node.as_map()) {
-    cost.allow_keys({"compress", "decompress"});
-    costs[id.as_string()] = {read_model(cost.at("compress")), read_model(cost.at("decompress"))};
-  }
-  return costs;
-}
-
 Options read_options(const Node& node) {
   Options options;
   for (const auto& [name, value] : node.as_map()) {
@@ -221,7 +212,7 @@ void check_elements(const Node& root, const Profile& profile) {
 }
 
 void read_compression(const Node& root, Profile& profile) {
-  if (const auto node = root.find("compressors")) profile.compressors = read_compressors(*node);
+  if (const auto node = root.find("compressors")) profile.compressors = compressor_costs_from(*node);
   if (const auto node = root.find("density")) {
     profile.density = node->as_number(0, 1);
     if (profile.density <= 0) node->fail("density is 0, expected a number above 0, at most 1");
@@ -253,6 +244,17 @@ void note_unknown_keys(const Node& root, Profile& profile) {
 }
 
 }  // namespace
+
+CostModel cost_model_from(const Node& node) { return read_model(node); }
+
+std::map<std::string, CompressorCost> compressor_costs_from(const Node& node) {
+  std::map<std::string, CompressorCost> costs;
+  for (const auto& [id, cost] : node.as_map()) {
+    cost.allow_keys({"compress", "decompress"});
+    costs[id.as_string()] = {read_model(cost.at("compress")), read_model(cost.at("decompress"))};
+  }
+  return costs;
+}
 
 Profile profile_from(const Node& root) {
   const Node schema = root.at("schema");
