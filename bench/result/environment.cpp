@@ -94,6 +94,8 @@ int allowed_processors() {
   return std::max(allowed, 1);
 }
 
+json describe_program() { return {{"mergewise", build_json()}}; }
+
 json capture_environment() {
   return {{"mergewise", build_json()},         {"host", host_json()},
           {"processor", describe_processor()}, {"memory", memory_json()},
