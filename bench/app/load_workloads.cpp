@@ -32,21 +32,6 @@ LoadedWorkload from_profile(const std::filesystem::path& file) {
   return loaded;
 }
 
-LoadedWorkload load(const WorkloadConfig& config, const std::string& accelerator) {
-  if (!config.file.empty()) return {load_user_model(config.file).workload, {}};
-  if (!config.profile.empty()) return from_profile(config.profile);
-  const Model model = build_model(config.model, {config.image_size, config.sequence_length});
-  LoadedWorkload loaded{
-      make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())), {}};
-  // Results tell workloads apart by name and batch.
-  if (config.image_size != 0) {
-    loaded.workload.name += fmt::format(" at {0} x {0} pixels", config.image_size);
-  } else if (config.sequence_length != 0) {
-    loaded.workload.name += fmt::format(" at length {}", config.sequence_length);
-  }
-  return loaded;
-}
-
 void check_real_work(const RunConfig& config, const Workload& workload) {
   if (config.compute.mode == "gemm" && workload.layers.empty()) {
     throw InputError(fmt::format(
@@ -86,6 +71,21 @@ void check_distinct(const RunConfig& config, const std::vector<LoadedWorkload>& 
 
 }  // namespace
 
+LoadedWorkload load_workload(const WorkloadConfig& config, const std::string& accelerator) {
+  if (!config.file.empty()) return {load_user_model(config.file).workload, {}};
+  if (!config.profile.empty()) return from_profile(config.profile);
+  const Model model = build_model(config.model, {config.image_size, config.sequence_length});
+  LoadedWorkload loaded{
+      make_workload(model, config.batch, load_accelerator(accelerator, accelerators_folder())), {}};
+  // Results tell workloads apart by name and batch.
+  if (config.image_size != 0) {
+    loaded.workload.name += fmt::format(" at {0} x {0} pixels", config.image_size);
+  } else if (config.sequence_length != 0) {
+    loaded.workload.name += fmt::format(" at length {}", config.sequence_length);
+  }
+  return loaded;
+}
+
 std::vector<Bytes> LoadedWorkload::tensor_bytes() const {
   std::vector<Bytes> bytes;
   for (const WorkloadTensor& tensor : workload.tensors) bytes.push_back(tensor.bytes);
@@ -100,7 +100,7 @@ Bytes LoadedWorkload::total_bytes() const {
 std::vector<LoadedWorkload> load_workloads(const RunConfig& config) {
   std::vector<LoadedWorkload> workloads;
   for (const WorkloadConfig& workload : config.workloads) {
-    workloads.push_back(load(workload, config.compute.accelerator));
+    workloads.push_back(load_workload(workload, config.compute.accelerator));
     check_real_work(config, workloads.back().workload);
     check_budget(config, workloads.back().workload);
   }

@@ -6,6 +6,7 @@
 #include "bench/cost/cluster.hpp"
 #include "workloads/workload.hpp"
 
+#include <string>
 #include <vector>
 
 namespace mergewise {
@@ -18,6 +19,11 @@ struct LoadedWorkload {
   [[nodiscard]] std::vector<Bytes> tensor_bytes() const;
   [[nodiscard]] Bytes total_bytes() const;
 };
+
+/// One workload; a model's times are those on the accelerator (an id or a path), others have their
+/// own. Throws InputError for everything that is wrong with a model, profile or accelerator.
+[[nodiscard]] LoadedWorkload load_workload(const WorkloadConfig& config,
+                                           const std::string& accelerator);
 
 /// Throws InputError for everything that is wrong with a model, profile or accelerator, for two
 /// workloads of the same name and batch, and for `compute: gemm` with a workload that has times but
