@@ -59,6 +59,20 @@ TEST(Ddp, EmptyTensorsStayInTheOpenBucket) {
   EXPECT_THAT(ends({0, 100, 0, 0, 100, 0}, caps(100)), ElementsAre(2, 5, 6));
 }
 
+TEST(Ddp, ExplainsBordersByTheBucketAgainstItsCap) {
+  const TimeModel model(test::profile_of({{20, 1}, {60, 1}, {40, 1}, {8, 1}}, LinearCost{1, 1}));
+  const Decisions decisions = Ddp().explain(model, caps(100, 20)).second;
+  ASSERT_EQ(decisions.size(), 3U);
+  const Bytes buckets[] = {20, 60, 100};
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(decisions[i].border, i + 1);
+    EXPECT_EQ(decisions[i].left_value, static_cast<double>(buckets[i]));
+    EXPECT_EQ(decisions[i].right_value, i == 0 ? 20 : 100);
+    EXPECT_EQ(decisions[i].right, i == 0 ? "first_cap_bytes" : "cap_bytes");
+    EXPECT_EQ(decisions[i].merged, i == 1);
+  }
+}
+
 TEST(Ddp, RefusesCapsThatAreNoSizes) {
   EXPECT_THROW(ends({4}, caps(-1)), InputError);
   EXPECT_THROW(ends({4}, Options({{"first_cap_bytes", std::string("big")}})), InputError);

@@ -118,5 +118,29 @@ TEST(MgWfbp, ReadyTimesIncludeTheCompressionOfEarlierGroups) {
   EXPECT_THAT(ends(profile), ElementsAre(1, 2, 3));
 }
 
+TEST(MgWfbp, ExplainsBothSidesOfEveryBorder) {
+  // The smallest counter-example: s = 1, then s = 6.
+  const TimeModel model(test::profile_of({{5, 1}, {1, 5}, {1, 5}}, LinearCost{6, 1}));
+  const Decisions decisions = MgWfbp().explain(model, {}).second;
+  ASSERT_EQ(decisions.size(), 2U);
+  EXPECT_TRUE(decisions[0].merged);
+  EXPECT_EQ(decisions[0].left_value, 6 + 12);
+  EXPECT_EQ(decisions[0].right_value, 1 + 11 + 7);
+  EXPECT_TRUE(decisions[1].merged);
+  EXPECT_EQ(decisions[1].left_value, 11 + 13);
+  EXPECT_EQ(decisions[1].right_value, 6 + 12 + 7);
+}
+
+TEST(MgWfbp, ExplainsGroupsThatAreTooSmallBySize) {
+  const TimeModel model(test::profile_of({{8, 10}, {4, 1000}}, LinearCost{1, 1}));
+  const Options at_least_three({{"min_elements", std::int64_t{3}}});
+  const Decisions decisions = MgWfbp().explain(model, at_least_three).second;
+  ASSERT_EQ(decisions.size(), 1U);
+  EXPECT_TRUE(decisions[0].merged);
+  EXPECT_EQ(decisions[0].unit, "bytes");
+  EXPECT_EQ(decisions[0].left_value, 8);
+  EXPECT_EQ(decisions[0].right_value, 12);
+}
+
 }  // namespace
 }  // namespace mergewise
