@@ -219,16 +219,17 @@ def _within_error(one, cells, errors):
 
 
 def error_rows(errors, strategies):
-    """(strategy, least, largest, from how many cases, of what) of the bands carried over."""
+    """(strategies, least, largest, from how many cases, of what) of the bands carried over."""
     if errors is None:
         return []
-    rows = []
-    for strategy in strategies:
-        carried = errors.of(strategy)
-        whose = "its own" if carried.strategy else "all strategies together"
-        low, high = percent(carried.low, True), percent(carried.high, True)
-        rows.append((strategy, low, high, f"{carried.count:,}", whose))
-    return rows
+    own = [(name, errors.of(name), "its own") for name in strategies if name in errors.by_strategy]
+    rest = "all strategies" if not own else "all others"
+    if len(own) < len(strategies):
+        own.append((rest, errors.over_all, "all strategies together"))
+    return [
+        (name, percent(b.low, True), percent(b.high, True), f"{b.count:,}", whose)
+        for name, b, whose in own
+    ]
 
 
 @dataclass(frozen=True)
