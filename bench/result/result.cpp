@@ -167,7 +167,7 @@ json case_json(const CaseRecord& record, const std::map<std::string, Profile>& p
            {"status", name_of(record.status)},
            {"reason", record.reason},
            {"verified", record.verified},
-           {"plan", plan_json(record, profile)},
+           {"plan", record.plan.groups.empty() ? json(nullptr) : plan_json(record, profile)},
            {"profile", record.profile},
            {"samples_ns", numbers(record.samples_ns)},
            {"warmup_ns", numbers(record.warmup_ns)},

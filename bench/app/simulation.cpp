@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/app/simulation.hpp"
+
+#include "bench/app/planning.hpp"
+#include "bench/core/error.hpp"
+#include "bench/result/environment.hpp"
+#include "bench/strategies/registry.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
+
+namespace mergewise {
+namespace {
+
+// The cases that differ in nothing but the strategy.
+struct Set {
+  const SimulatedWorkload* workload;
+  const ChoiceConfig* compressor;
+  const SimulatedNetwork* network;  // null: the workload's own costs
+  int ranks;
+};
+
+std::vector<Set> sets_of(const Simulation& simulation) {
+  std::vector<Set> sets;
+  for (const SimulatedWorkload& workload : simulation.workloads) {
+    for (const ChoiceConfig& compressor : simulation.compressors) {
+      if (simulation.networks.empty()) {
+        sets.push_back({&workload, &compressor, nullptr, workload.profile.ranks.value_or(1)});
+      }
+      for (const SimulatedNetwork& network : simulation.networks) {
+        for (const int ranks : simulation.ranks) {
+          sets.push_back({&workload, &compressor, &network, ranks});
+        }
+      }
+    }
+  }
+  return sets;
+}
+
+std::string workload_key(const SimulatedWorkload& workload) {
+  return workload.accelerator.empty()
+             ? fmt::format("{}/batch {}", workload.profile.name, workload.batch)
+             : fmt::format("{}/batch {}/{}", workload.profile.name, workload.batch,
+                           workload.accelerator);
+}
+
+std::string bandwidth_text(const SimulatedNetwork& network) {
+  return network.gbps > 0 ? fmt::format(" {} Gbit/s", network.gbps) : std::string();
+}
+
+// "topk", or "topk density=0.01" where that is not the default: results tell compressors apart by
+// it.
+std::string compressor_label(const ChoiceConfig& compressor) {
+  std::string label = compressor.id;
+  for (const auto& [name, value] : compressor.options.values()) {
+    label += fmt::format(" {}={}", name, to_string(value));
+  }
+  return label;
+}
+
+std::string set_key(const Set& set) {
+  std::string key = workload_key(*set.workload);
+  if (set.network != nullptr) {
+    key += fmt::format("/{}{}", set.network->cluster.name, bandwidth_text(*set.network));
+  }
+  return fmt::format("{}/{} ranks/{}", key, set.ranks, compressor_label(*set.compressor));
+}
+
+Profile profile_of(const Set& set) {
+  Profile profile = set.workload->profile;
+  profile.compressor = set.compressor->id;
+  if (set.compressor->options.contains("density")) {
+    profile.density = set.compressor->options.number("density");
+  }
+  if (set.network == nullptr) return profile;
+  const CollectiveCosts costs = costs_of(set.network->cluster, set.ranks);
+  profile.ranks = set.ranks;
+  profile.all_reduce = costs.all_reduce;
+  profile.all_gather = costs.all_gather;
+  profile.reduce_scatter = costs.reduce_scatter;
+  return profile;
+}
+
+Profile without_collectives(Profile profile) {
+  profile.ranks.reset();
+  profile.all_reduce.reset();
+  profile.all_gather.reset();
+  profile.reduce_scatter.reset();
+  return profile;
+}
+
+Nanoseconds compute_alone(const Profile& profile) {
+  Nanoseconds backward = 0;
+  for (const ProfileTensor& tensor : profile.tensors) backward += tensor.backward_ns;
+  return profile.accumulation * (profile.forward_ns + backward);
+}
+
+// A case of the set that is skipped until something is known.
+CaseRecord blank_record(const Set& set, const ChoiceConfig& strategy) {
+  CaseRecord record;
+  const SimulatedWorkload& workload = *set.workload;
+  record.workload = workload.profile.name;
+  record.batch = workload.batch;
+  record.times = workload.times;
+  record.times_from = workload.times_from;
+  record.strategy = strategy.id;
+  record.options = resolve(make_strategy(strategy.id)->options(), strategy.options);
+  record.compressor = compressor_label(*set.compressor);
+  record.ranks = set.ranks;
+  record.accelerator = workload.accelerator;
+  if (set.network != nullptr) {
+    record.cluster = set.network->cluster.name;
+    record.gbps = set.network->gbps;
+  }
+  record.compute_alone_ns = compute_alone(workload.profile);
+  return record;
+}
+
+// `optimal` is not searched for where even its distance to others would cost too much.
+void require_optimum(const TimeModel& model, std::optional<Nanoseconds> optimal) {
+  if (optimal) return;
+  model.require_cost(model.collective(), "strategy 'optimal'");
+  throw UnsupportedError(
+      "the exact optimum is not searched for here: more than 5,000 tensors, or costs for which it "
+      "has no exact form");
+}
+
+void plan(CaseRecord& record, const TimeModel& model, const std::vector<Bytes>& bytes,
+          std::optional<Nanoseconds> optimal) {
+  record.optimal_ns = optimal;
+  try {
+    if (record.strategy == "optimal") require_optimum(model, optimal);
+    PlannedCase planned = plan_case(record.strategy, record.options, model, optimal);
+    record.status = CaseStatus::kOk;
+    record.plan_hash = fmt::format("{:016x}", hash(planned.plan, bytes, model.wire()));
+    record.plan = std::move(planned.plan);
+    record.predicted = std::move(planned.timeline);
+    record.predicted_ns = record.predicted.iteration_ns;
+  } catch (const UnsupportedError& reason) {
+    record.reason = reason.what();
+  }
+}
+
+struct SimulatedSet {
+  std::vector<CaseRecord> records;
+  std::optional<Profile> profile;  // where the result keeps it
+};
+
+SimulatedSet simulate_set(const Set& set, const std::vector<ChoiceConfig>& strategies,
+                          bool compact) {
+  SimulatedSet simulated;
+  for (const ChoiceConfig& strategy : strategies) {
+    simulated.records.push_back(blank_record(set, strategy));
+    simulated.records.back().profile = compact ? workload_key(*set.workload) : set_key(set);
+  }
+  Profile profile;
+  try {
+    profile = profile_of(set);
+  } catch (const InputError& reason) {
+    for (CaseRecord& record : simulated.records) record.reason = reason.what();
+    if (!compact) simulated.profile = set.workload->profile;
+    return simulated;
+  }
+  const TimeModel model(profile);
+  const auto optimal = optimal_iteration(model);
+  std::vector<Bytes> bytes;
+  for (const ProfileTensor& tensor : profile.tensors) bytes.push_back(tensor.bytes);
+  for (CaseRecord& record : simulated.records) {
+    plan(record, model, bytes, optimal);
+    if (!compact) continue;
+    record.plan = {};
+    record.plan_hash.clear();
+    record.predicted.spans = {};
+  }
+  if (!compact) simulated.profile = std::move(profile);
+  return simulated;
+}
+
+// Calls work(0) .. work(count - 1) on the threads. The failure of the lowest number is thrown, so
+// that it is the same one every time.
+template <typename Work>
+void in_parallel(std::size_t count, int threads, const Work& work) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::size_t> first_failed{count};
+  std::vector<std::exception_ptr> failures(count);
+  const auto loop = [&] {
+    for (std::size_t i = next++; i < first_failed; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+        std::size_t lowest = first_failed;
+        while (i < lowest && !first_failed.compare_exchange_weak(lowest, i)) {
+        }
+      }
+    }
+  };
+  std::vector<std::thread> helpers;
+  for (int i = 1; i < threads; ++i) helpers.emplace_back(loop);
+  loop();
+  for (std::thread& helper : helpers) helper.join();
+  if (first_failed < count) std::rethrow_exception(failures[first_failed]);
+}
+
+}  // namespace
+
+std::size_t count_cases(const Simulation& simulation) {
+  return sets_of(simulation).size() * simulation.strategies.size();
+}
+
+Result simulate(const Simulation& simulation, int threads) {
+  const std::vector<Set> sets = sets_of(simulation);
+  const bool compact = count_cases(simulation) > kMostFullCases;
+  std::vector<SimulatedSet> simulated(sets.size());
+  in_parallel(sets.size(), threads, [&](std::size_t i) {
+    simulated[i] = simulate_set(sets[i], simulation.strategies, compact);
+  });
+  Result result;
+  result.name = simulation.name;
+  result.simulated = true;
+  result.environment = describe_program();
+  result.config = simulation.config;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (compact) {
+      result.profiles.try_emplace(workload_key(*sets[i].workload),
+                                  without_collectives(sets[i].workload->profile));
+    } else {
+      result.profiles.try_emplace(set_key(sets[i]), std::move(*simulated[i].profile));
+    }
+    std::move(simulated[i].records.begin(), simulated[i].records.end(),
+              std::back_inserter(result.cases));
+  }
+  result.complete = true;
+  return result;
+}
+
+}  // namespace mergewise

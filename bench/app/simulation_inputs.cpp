@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulation config names, loaded: layer times, networks, and costs of what is no
+// collective.
+#include "bench/app/case_set.hpp"
+#include "bench/app/data_folder.hpp"
+#include "bench/app/load_workloads.hpp"
+#include "bench/app/simulation.hpp"
+#include "bench/app/vocabulary.hpp"
+#include "bench/core/error.hpp"
+#include "bench/cost/wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace mergewise {
+namespace {
+
+// Replaces what a workload brings.
+struct GivenCosts {
+  std::map<std::string, CompressorCost> compressors;
+  std::optional<CostModel> pack;
+  std::optional<CostModel> unpack;
+  std::optional<CostModel> update;
+};
+
+std::optional<CostModel> cost_of(const std::optional<Node>& node) {
+  if (!node) return std::nullopt;
+  return cost_model_from(*node);
+}
+
+GivenCosts given_costs(const SimulateConfig& config) {
+  GivenCosts costs;
+  if (config.compressor_costs) costs.compressors = compressor_costs_from(*config.compressor_costs);
+  costs.pack = cost_of(config.pack);
+  costs.unpack = cost_of(config.unpack);
+  costs.update = cost_of(config.update);
+  return costs;
+}
+
+void apply(const GivenCosts& costs, Profile& profile) {
+  for (const auto& [id, cost] : costs.compressors) profile.compressors[id] = cost;
+  if (costs.pack) profile.pack = *costs.pack;
+  if (costs.unpack) profile.unpack = *costs.unpack;
+  if (costs.update) profile.update = *costs.update;
+}
+
+nlohmann::json config_json(const SimulateConfig& config, const GivenCosts& costs) {
+  nlohmann::json json = to_json(config);
+  for (const auto& [id, cost] : costs.compressors) {
+    json["compressor_costs"][id] = {{"compress", to_json(cost.compress)},
+                                    {"decompress", to_json(cost.decompress)}};
+  }
+  if (costs.pack) json["pack"] = to_json(*costs.pack);
+  if (costs.unpack) json["unpack"] = to_json(*costs.unpack);
+  if (costs.update) json["update"] = to_json(*costs.update);
+  return json;
+}
+
+// The same gradients with elements of another size.
+void change_dtype(Profile& profile, const std::string& wanted) {
+  const Bytes old_size = size_of(profile.grad_dtype);
+  for (const DType dtype : {DType::kFloat32, DType::kBfloat16, DType::kFloat16}) {
+    if (name_of(dtype) == wanted) profile.grad_dtype = dtype;
+  }
+  const Bytes new_size = size_of(profile.grad_dtype);
+  for (ProfileTensor& tensor : profile.tensors) {
+    if (tensor.bytes % old_size != 0) {
+      throw InputError(
+          fmt::format("workload '{}': tensor '{}' has {} bytes, which are no whole elements of {}: "
+                      "it cannot be "
+                      "turned into {}",
+                      profile.name, tensor.name, tensor.bytes, old_size, wanted));
+    }
+    tensor.bytes = tensor.bytes / old_size * new_size;
+  }
+}
+
+SimulatedWorkload from_workload(const Workload& workload, std::string accelerator) {
+  SimulatedWorkload simulated;
+  simulated.profile = make_profile(workload, 2, {});  // no costs of collectives yet
+  simulated.profile.ranks.reset();
+  simulated.batch = workload.batch;
+  simulated.times = name_of(workload.times);
+  simulated.times_from = workload.times_from;
+  simulated.accelerator = std::move(accelerator);
+  return simulated;
+}
+
+SimulatedWorkload from_profile(const std::filesystem::path& file, bool own_costs) {
+  SimulatedWorkload simulated;
+  simulated.profile = load_profile(file);
+  simulated.times_from = "profile " + file.filename().string();
+  if (own_costs && !simulated.profile.ranks) {
+    throw InputError(fmt::format(
+        "{}: the profile does not say between how many ranks its collectives cost what it says: "
+        "add \"ranks\" to it, or `clusters` to the config",
+        file.string()));
+  }
+  return simulated;
+}
+
+std::vector<SimulatedWorkload> load_one(const WorkloadConfig& workload,
+                                        const SimulateConfig& config) {
+  if (!workload.profile.empty()) return {from_profile(workload.profile, config.clusters.empty())};
+  if (!workload.file.empty()) return {from_workload(load_workload(workload, "").workload, "")};
+  std::vector<SimulatedWorkload> on_each;
+  for (const std::string& accelerator : config.accelerators) {
+    const bool is_path = accelerator.ends_with(".yaml");
+    on_each.push_back(
+        from_workload(load_workload(workload, accelerator).workload,
+                      is_path ? std::filesystem::path(accelerator).stem().string() : accelerator));
+  }
+  return on_each;
+}
+
+void check_distinct(const std::string& where, const std::vector<SimulatedWorkload>& workloads) {
+  for (std::size_t later = 1; later < workloads.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      const SimulatedWorkload& a = workloads[earlier];
+      const SimulatedWorkload& b = workloads[later];
+      if (a.profile.name != b.profile.name || a.batch != b.batch || a.accelerator != b.accelerator)
+        continue;
+      throw InputError(fmt::format(
+          "{}: two workloads are both '{}' with batch {}{}, expected each once: leave "
+          "one out, or change the `name` in its file",
+          where, a.profile.name, a.batch, a.accelerator.empty() ? "" : " on " + a.accelerator));
+    }
+  }
+}
+
+void check_compressors(const SimulateConfig& config,
+                       const std::vector<SimulatedWorkload>& workloads) {
+  for (const ChoiceConfig& compressor : config.compressors) {
+    if (compressor.id == "none") continue;
+    for (const SimulatedWorkload& workload : workloads) {
+      if (workload.profile.compressors.contains(compressor.id)) continue;
+      throw InputError(fmt::format(
+          "{0}: what compressing by '{1}' costs is not known for workload '{2}': add "
+          "`compressor_costs: {{{1}: {{compress: {{model: linear, a_ns: .., b_ns_per_byte: ..}}, "
+          "decompress: {{..}}}}}}` to the config (functions of a group's bytes before "
+          "compression), "
+          "or take a profile that has them",
+          config.source.string(), compressor.id, workload.profile.name));
+    }
+  }
+}
+
+std::vector<SimulatedNetwork> load_networks(const SimulateConfig& config) {
+  std::vector<SimulatedNetwork> networks;
+  for (const std::string& id : config.clusters) {
+    const Cluster cluster = load_cluster(id, clusters_folder());
+    for (const double gbps : config.bandwidths_gbps) {
+      try {
+        networks.push_back({with_bandwidth(cluster, gbps), gbps});
+      } catch (const InputError& error) {
+        throw InputError(
+            fmt::format("{}: `bandwidths_gbps`: {}", config.source.string(), error.what()));
+      }
+    }
+    if (!config.bandwidths_gbps.empty()) continue;
+    const Nanoseconds beta = cluster.network.beta_ns_per_byte;
+    networks.push_back({cluster, cluster.published() || beta <= 0 ? 0 : 8 / beta});
+  }
+  for (std::size_t later = 1; later < networks.size(); ++later) {
+    for (std::size_t earlier = 0; earlier < later; ++earlier) {
+      if (networks[earlier].cluster.name == networks[later].cluster.name &&
+          networks[earlier].gbps == networks[later].gbps) {
+        throw InputError(fmt::format(
+            "{}: two clusters are both called '{}', expected each once: rename one of the files",
+            config.source.string(), networks[later].cluster.name));
+      }
+    }
+  }
+  return networks;
+}
+
+// The bytes that a compressor of this kind sends depend on its density.
+bool is_sparse(const std::string& compressor) {
+  constexpr Bytes kGroup = 1 << 20;
+  return WireFormat(compressor, 0.001, 4).wire_bytes(kGroup, 1) !=
+         WireFormat(compressor, 1, 4).wire_bytes(kGroup, 1);
+}
+
+}  // namespace
+
+ConfigVocabulary simulation_vocabulary() {
+  const OptionSpec density{.name = "density",
+                           .kind = OptionKind::kNumber,
+                           .summary = "the part of the elements that is sent",
+                           .default_value = 0.001,
+                           .minimum = 1e-12,
+                           .maximum = 1,
+                           .choices = {}};
+  ConfigVocabulary words = vocabulary();
+  for (const std::string& id : compressor_ids()) {
+    const auto options =
+        is_sparse(id) ? std::vector<OptionSpec>{density} : std::vector<OptionSpec>{};
+    words.compressors.try_emplace(id, options);
+  }
+  words.clusters = cluster_ids(clusters_folder());
+  return words;
+}
+
+Simulation load_simulation(const SimulateConfig& config) {
+  const GivenCosts costs = given_costs(config);
+  Simulation simulation;
+  simulation.name = config.name;
+  simulation.config = config_json(config, costs);
+  for (const WorkloadConfig& workload : config.workloads) {
+    for (SimulatedWorkload& loaded : load_one(workload, config)) {
+      apply(costs, loaded.profile);
+      if (config.grad_dtype) change_dtype(loaded.profile, *config.grad_dtype);
+      if (config.accumulation) loaded.profile.accumulation = *config.accumulation;
+      simulation.workloads.push_back(std::move(loaded));
+    }
+  }
+  check_distinct(config.source.string(), simulation.workloads);
+  check_compressors(config, simulation.workloads);
+  simulation.networks = load_networks(config);
+  simulation.ranks = config.ranks;
+  simulation.compressors = config.compressors;
+  simulation.strategies = config.strategies;
+  return simulation;
+}
+
+}  // namespace mergewise
