@@ -80,28 +80,18 @@ json link_json(const std::optional<LinkRecord>& link) {
           {"overran", link->overran}};
 }
 
-json calibration_json(const Calibration& calibration) {
-  json points = json::array();
-  for (const CalibrationPoint& point : calibration.points) {
-    points.push_back({{"bytes", point.bytes},
-                      {"ns", number(point.ns)},
-                      {"low_ns", number(point.low_ns)},
-                      {"high_ns", number(point.high_ns)},
-                      {"repetitions", point.repetitions}});
+json segments_json(const std::optional<SegmentedFit>& fit) {
+  if (!fit) return nullptr;
+  json segments = json::array();
+  for (const SegmentedFit::Segment& segment : fit->segments) {
+    segments.push_back({{"from_bytes", segment.from},
+                        {"to_bytes", segment.to},
+                        {"a_ns", number(segment.line.a_ns)},
+                        {"b_ns_per_byte", number(segment.line.b_ns_per_byte)}});
   }
-  const LineFit& fit = calibration.fit;
-  return {{"profile", calibration.profile},
-          {"collective", calibration.collective},
-          {"variant", calibration.variant},
-          {"points", std::move(points)},
-          {"fit",
-           {{"a_ns", number(fit.line.a_ns)},
-            {"b_ns_per_byte", number(fit.line.b_ns_per_byte)},
-            {"r_squared", number(fit.r_squared)},
-            {"largest_error", number(fit.largest_error)},
-            {"negative_intercept", fit.negative_intercept},
-            {"gigabits_per_s", number(fit.gigabits_per_s)}}},
-          {"used_line", calibration.used_line}};
+  return {{"segments", std::move(segments)},
+          {"r_squared", number(fit->r_squared)},
+          {"largest_error", number(fit->largest_error)}};
 }
 
 json workload_json(const CaseRecord& record, const Profile* profile) {
@@ -203,10 +193,39 @@ json to_json(const Result& result) {
   for (const auto& [key, profile] : result.profiles) profiles[key] = to_json(profile);
   json calibrations = json::array();
   for (const Calibration& calibration : result.calibrations) {
-    calibrations.push_back(calibration_json(calibration));
+    calibrations.push_back(to_json(calibration));
   }
   json cases = json::array();
   for (const CaseRecord& record : result.cases) {
+json to_json(const Calibration& calibration) {
+  json points = json::array();
+  for (const CalibrationPoint& point : calibration.points) {
+    points.push_back({{"bytes", point.bytes},
+                      {"ns", number(point.ns)},
+                      {"low_ns", number(point.low_ns)},
+                      {"high_ns", number(point.high_ns)},
+                      {"repetitions", point.repetitions}});
+  }
+  const LineFit& fit = calibration.fit;
+  return {{"profile", calibration.profile},
+          {"collective", calibration.collective},
+          {"variant", calibration.variant},
+          {"points", std::move(points)},
+          {"fit",
+           {{"a_ns", number(fit.line.a_ns)},
+            {"b_ns_per_byte", number(fit.line.b_ns_per_byte)},
+            {"r_squared", number(fit.r_squared)},
+            {"largest_error", number(fit.largest_error)},
+            {"negative_intercept", fit.negative_intercept},
+            {"gigabits_per_s", number(fit.gigabits_per_s)}}},
+          {"used_line", calibration.used_line},
+          {"used", calibration.used},
+          {"why", calibration.why},
+          {"segments", segments_json(calibration.segments)},
+          {"bus_gbps", calibration.bus_gbps ? number(*calibration.bus_gbps) : json(nullptr)},
+          {"warnings", calibration.warnings}};
+}
+
     cases.push_back(case_json(record, result.profiles));
   }
   return {{"schema", kResultSchema},

@@ -40,11 +40,16 @@ struct LinkRecord {
 /// How the cost model of a profile came about.
 struct Calibration {
   std::string profile;     ///< key of Result::profiles
-  std::string collective;  ///< "all_reduce"
-  std::string variant;     ///< "back_to_back"
+  std::string collective;  ///< "all_reduce", ...; "copy" only in the record of a calibration
+  std::string variant;     ///< "isolated", "back_to_back", "beside_compute"
   std::vector<CalibrationPoint> points;
   LineFit fit;
-  bool used_line = false;  ///< the profile uses the fitted line, else the points
+  bool used_line = false;                  ///< the profile uses the fitted line
+  std::string used = "line";               ///< what it uses: "line", "segments", "points"
+  std::string why{};                       ///< it uses that: one clause
+  std::optional<SegmentedFit> segments{};  ///< nothing for a single size
+  std::optional<double> bus_gbps{};     ///< the link rate that the line's slope implies; 1e9 bit/s
+  std::vector<std::string> warnings{};  ///< sentences: what to beware of
 };
 
 struct CaseRecord {
@@ -94,7 +99,8 @@ struct Result {
   std::vector<std::string> order;  ///< the recorded random order in which blocks ran
 };
 
-/// The document; null for NaN and infinity.
+/// The documents; null for NaN and infinity.
+[[nodiscard]] nlohmann::json to_json(const Calibration& calibration);
 [[nodiscard]] nlohmann::json to_json(const Result& result);
 /// Writes atomically (temporary file in the same folder, fsync, rename), through a symbolic link to
 /// the file that it leads to; devices and pipes are written as they are. Throws BackendError naming

@@ -233,6 +233,28 @@ TEST(Result, CalibrationShowsPointsAndFit) {
   EXPECT_EQ(keys(calibration["points"][0]),
             schema["points"]["items"]["required"].get<std::set<std::string>>());
   EXPECT_EQ(calibration["used_line"], true);
+  EXPECT_EQ(calibration["used"], "line");
+  EXPECT_EQ(calibration["segments"], nullptr) << "of a single size";
+  EXPECT_EQ(calibration["bus_gbps"], nullptr) << "where the line does not rise";
+}
+
+TEST(Result, CalibrationShowsItsSegmentsAndWhatToBewareOf) {
+  Calibration calibration = sample_result().calibrations[0];
+  calibration.used_line = false;
+  calibration.used = "segments";
+  calibration.why = "the line is off by up to 40.0 %, 2 segments by up to 3.0 %";
+  calibration.segments = SegmentedFit{{{8, 64, {10, 2}}, {128, 256, {-5, 3}}}, 0.99, 0.03};
+  calibration.bus_gbps = 9.5;
+  calibration.warnings = {"negative intercept"};
+  const json document = to_json(calibration);
+  EXPECT_EQ(document["segments"]["segments"][1],
+            (json{{"from_bytes", 128}, {"to_bytes", 256}, {"a_ns", -5.0}, {"b_ns_per_byte", 3.0}}));
+  EXPECT_EQ(document["segments"]["largest_error"], 0.03);
+  EXPECT_EQ(document["why"], calibration.why);
+  EXPECT_EQ(document["bus_gbps"], 9.5);
+  EXPECT_EQ(document["warnings"], json::array({"negative intercept"}));
+  const json schema = result_schema()["$defs"]["calibration"]["properties"]["segments"];
+  EXPECT_EQ(keys(document["segments"]), schema["required"].get<std::set<std::string>>());
 }
 
 TEST(CaseStatus, HasNamesForFiles) {
