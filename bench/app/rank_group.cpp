@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/rank_group.hpp"
 
+#include "bench/app/calibration_facts.hpp"
+#include "bench/app/link_speed.hpp"
 #include "bench/collective/gloo/gloo_communicator.hpp"
 
 namespace mergewise {
+namespace {
 
-constexpr double kLineIsGood = 0.05;  // largest relative error at any point
+std::optional<CollectiveCost>& cost_of(CollectiveCosts& costs, Collective collective) {
+  switch (collective) {
+    case Collective::kAllGather:
+      return costs.all_gather;
+    case Collective::kReduceScatter:
+      return costs.reduce_scatter;
+    case Collective::kAllReduce:
+      break;
+  }
+  return costs.all_reduce;
+}
+
+std::optional<CostModel>& variant_of(CollectiveCost& cost, CostVariant variant) {
+  switch (variant) {
+    case CostVariant::kIsolated:
+      return cost.isolated;
+    case CostVariant::kBackToBack:
+      return cost.back_to_back;
+    case CostVariant::kBesideCompute:
+      break;
+  }
+  return cost.beside_compute;
+}
+
+}  // namespace
 
 Communicator* RankGroup::communicator() const {
   return link != nullptr ? static_cast<Communicator*>(link.get()) : gloo.get();
@@ -14,33 +41,45 @@ Communicator* RankGroup::communicator() const {
 RankGroup connect_group(ControlPlane& control, int ranks, const NetworkOptions& network,
                         const std::optional<LinkModel>& link) {
   RankGroup group;
+  group.ranks = ranks;
   group.gloo = make_gloo_communicator(control, ranks, network);
-  if (link) group.link = make_emulated_link(group.gloo.get(), control, *link);
+  group.link_gbps = slowest_link_gbps(control, ranks);
+  if (link) {
+    group.link = make_emulated_link(group.gloo.get(), control, *link);
+    group.link_gbps = link->gbps;
+  }
   return group;
 }
 
 bool calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
-                     const CalibrationSettings& settings) {
-  const bool member = group.communicator() != nullptr;
-  Calibration calibration;
-  calibration.collective = "all_reduce";
-  calibration.variant = "back_to_back";
-  calibration.points =
-      calibrate_all_reduce(control, member ? &device : nullptr, group.communicator(), settings);
-  if (calibration.points.empty()) return false;
-  MeasuredCost table;
-  for (const CalibrationPoint& point : calibration.points) {
-    table.points.emplace_back(point.bytes, point.ns);
+                     const CalibrationSettings& settings,
+                     const std::vector<Collective>& collectives) {
+  Communicator* const communicator = group.communicator();
+  for (const Collective collective : collectives) {
+    const MeasuredCosts measured = calibrate_collective(
+        control, communicator != nullptr ? &device : nullptr, communicator, collective, settings);
+    if (measured.stopped) return false;
+    keep_costs(group, collective, measured);
   }
-  if (table.points.size() > 1) {
-    calibration.fit = fit_line(table.points);
-    calibration.used_line = calibration.fit.largest_error <= kLineIsGood;
-  }
-  CollectiveCost cost;
-  cost.back_to_back = calibration.used_line ? CostModel(calibration.fit.line) : CostModel(table);
-  group.costs.all_reduce = cost;
-  group.calibrations = {calibration};
   return true;
+}
+
+void keep_costs(RankGroup& group, Collective collective, const MeasuredCosts& measured) {
+  const std::string name = name_of(collective);
+  std::erase_if(group.calibrations,
+                [&](const Calibration& calibration) { return calibration.collective == name; });
+  CollectiveCost cost;
+  bool known = false;
+  for (const MeasuredVariant& variant : measured.variants) {
+    if (variant.points.empty()) continue;
+    auto [calibration, model] =
+        describe_calibration(collective, variant, group.ranks, group.link_gbps);
+    group.calibrations.push_back(std::move(calibration));
+    variant_of(cost, variant.variant) = std::move(model);
+    known = true;
+  }
+  cost_of(group.costs, collective).reset();
+  if (known) cost_of(group.costs, collective) = std::move(cost);
 }
 
 }  // namespace mergewise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the first P ranks share: their communicator, and what an all-reduce costs on it.
+// What the first P ranks share: their communicator, and what collectives cost on it.
 #pragma once
 
 #include "bench/collective/communicator.hpp"
@@ -16,10 +16,12 @@
 namespace mergewise {
 
 struct RankGroup {
+  int ranks = 1;
   std::unique_ptr<Communicator> gloo;     ///< null on ranks that take no part
   std::unique_ptr<EmulatedLink> link;     ///< null without an emulated link
+  std::optional<double> link_gbps;        ///< what the slowest link states or emulates; if known
   CollectiveCosts costs;                  ///< what was calibrated so far
-  std::vector<Calibration> calibrations;  ///< how each of them was measured
+  std::vector<Calibration> calibrations;  ///< how: one for each collective and variant
 
   /// What collectives go through; null on ranks that take no part.
   [[nodiscard]] Communicator* communicator() const;
@@ -30,9 +32,15 @@ struct RankGroup {
                                       const NetworkOptions& network,
                                       const std::optional<LinkModel>& link);
 
-/// Measures the all-reduce of a group and keeps it: as a line when that is within 5 % of every
-/// point, else the points. All ranks call it. False when a stop was requested.
+/// Measures these collectives, one after the other, and keeps them as fit_cost() chooses: a line or
+/// segments where they are good, else the points. All ranks call it. False when a stop was
+/// requested; what was finished before is kept.
 [[nodiscard]] bool calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
-                                   const CalibrationSettings& settings);
+                                   const CalibrationSettings& settings,
+                                   const std::vector<Collective>& collectives = {
+                                       Collective::kAllReduce});
+
+/// The measured points of one collective as its costs and records; replaces what was there.
+void keep_costs(RankGroup& group, Collective collective, const MeasuredCosts& measured);
 
 }  // namespace mergewise

@@ -177,11 +177,13 @@ bool Session::oversubscribed(int ranks) const {
 bool Session::add_packing(Profile& profile, int ranks, Bytes largest) {
   if (config_.buffers != "copy" || largest == 0) return true;
   announce("calibrating copies");
-  const auto points = calibrate_copy(control_, takes_part(ranks) ? device_.get() : nullptr,
-                                     calibration_settings(largest));
-  if (points.empty()) return false;
+  const MeasuredCosts measured = calibrate_copy(
+      control_, takes_part(ranks) ? device_.get() : nullptr, calibration_settings(largest));
+  if (measured.stopped) return false;
   MeasuredCost table;
-  for (const CalibrationPoint& point : points) table.points.emplace_back(point.bytes, point.ns);
+  for (const CalibrationPoint& point : measured.variants.at(0).points) {
+    table.points.emplace_back(point.bytes, point.ns);
+  }
   profile.pack = CostModel(table);
   profile.unpack = CostModel(table);
   return true;

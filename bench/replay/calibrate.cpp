@@ -1,85 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is measured; calibrator.cpp is how.
 #include "bench/replay/calibrate.hpp"
 
 #include "bench/core/error.hpp"
 #include "bench/core/median.hpp"
+#include "bench/core/text.hpp"
+#include "bench/replay/calibrator.hpp"
 #include "bench/replay/exchange.hpp"
-#include "bench/stats/summary.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 namespace mergewise {
 namespace {
 
-// Enqueues one operation of this many bytes; empty on ranks that take no part.
-using Operation = std::function<void(Bytes bytes)>;
+constexpr Bytes kElement = static_cast<Bytes>(sizeof(float));
 
-class Calibrator {
- public:
-  Calibrator(ControlPlane& control, Device* device, Stream* stream, Operation operation)
-      : control_(control), stream_(stream), operation_(std::move(operation)) {
-    if (device == nullptr) return;
-    begin_ = device->create_event();
-    end_ = device->create_event();
-  }
+// Merged gradients begin at any element: sizes that are no multiple of 8 bytes do here.
+std::size_t elements_off(Bytes bytes) { return bytes % (2 * kElement) != 0 ? 1 : 0; }
 
-  std::vector<CalibrationPoint> run(const CalibrationSettings& settings) {
-    std::vector<int> repetitions;
-    for (const Bytes bytes : settings.sizes) {
-      (void)time(bytes, 1, settings);  // connects lazily, touches the memory
-      const Nanoseconds once = time(bytes, 1, settings);
-      if (stopped_) return {};
-      const double fitting = settings.time_per_point_ns / std::max(once, 1.0);
-      repetitions.push_back(static_cast<int>(
-          std::clamp(fitting, 2.0, static_cast<double>(settings.most_repetitions))));
+detail::Operation operation_of(Collective collective, Communicator& communicator, float* data,
+                               Stream& stream) {
+  return [collective, &communicator, data, &stream](Bytes bytes) {
+    float* const first = data + elements_off(bytes);
+    const auto count = static_cast<std::size_t>(bytes / kElement);
+    switch (collective) {
+      case Collective::kAllReduce:
+        return communicator.all_reduce(first, count, stream);
+      case Collective::kReduceScatter:
+        return communicator.reduce_scatter(first, count, stream);
+      case Collective::kAllGather:
+        return communicator.all_gather(first, count * static_cast<std::size_t>(communicator.size()),
+                                       stream);
     }
-    std::vector<std::vector<double>> means(settings.sizes.size());
-    for (int round = 0; round < settings.rounds; ++round) {
-      for (std::size_t i = 0; i < settings.sizes.size(); ++i) {
-        means[i].push_back(time(settings.sizes[i], repetitions[i], settings));
-        if (stopped_) return {};
-      }
-    }
-    std::vector<CalibrationPoint> points;
-    for (std::size_t i = 0; i < settings.sizes.size(); ++i) {
-      const auto [low, high] = std::minmax_element(means[i].begin(), means[i].end());
-      points.push_back(
-          {settings.sizes[i], mean(means[i]), *low, *high, repetitions[i] * settings.rounds});
-    }
-    return points;
-  }
-
- private:
-  // Mean time of one of `repetitions` operations back to back: the maximum over ranks.
-  Nanoseconds time(Bytes bytes, int repetitions, const CalibrationSettings& settings) {
-    control_.barrier();
-    std::vector<double> mine{settings.stop_requested && settings.stop_requested() ? 1.0 : 0.0};
-    if (stream_ != nullptr) {
-      stream_->record(*begin_);
-      for (int i = 0; i < repetitions; ++i) operation_(bytes);
-      stream_->record(*end_);
-      stream_->synchronize();
-      mine.push_back(static_cast<double>(end_->stamp() - begin_->stamp()) / repetitions);
-    }
-    Nanoseconds longest = 0;
-    for (const std::string& bytes_of_rank : control_.all_gather(to_bytes(mine))) {
-      const auto values = from_bytes<double>(bytes_of_rank);
-      if (values[0] > 0) stopped_ = true;
-      if (values.size() > 1) longest = std::max(longest, values[1]);
-    }
-    return longest;
-  }
-
-  ControlPlane& control_;
-  Stream* stream_;
-  Operation operation_;
-  std::unique_ptr<Event> begin_;
-  std::unique_ptr<Event> end_;
-  bool stopped_ = false;
-};
+  };
+}
 
 }  // namespace
+
+const std::vector<std::string>& cost_variant_names() {
+  static const std::vector<std::string> names{"isolated", "back_to_back", "beside_compute"};
+  return names;
+}
+
+const char* name_of(CostVariant variant) {
+  return cost_variant_names()[static_cast<std::size_t>(variant)].c_str();
+}
+
+CostVariant cost_variant_from(const std::string& name) {
+  const auto& names = cost_variant_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw InputError(unknown_name("variant", name, names));
+  return static_cast<CostVariant>(found - names.begin());
+}
 
 std::vector<Bytes> calibration_sizes(Bytes largest) {
   MERGEWISE_CHECK(largest >= 0, "sizes are not negative");
@@ -89,33 +61,44 @@ std::vector<Bytes> calibration_sizes(Bytes largest) {
   return sizes;
 }
 
-std::vector<CalibrationPoint> calibrate_all_reduce(ControlPlane& control, Device* device,
-                                                   Communicator* communicator,
-                                                   const CalibrationSettings& settings) {
-  if (settings.sizes.empty()) return {};
-  if (communicator == nullptr) return Calibrator(control, nullptr, nullptr, {}).run(settings);
-  const auto buffer =
-      device->allocate(*std::max_element(settings.sizes.begin(), settings.sizes.end()));
-  const auto stream = device->create_stream(StreamRole::kCommunication);
-  auto* data = reinterpret_cast<float*>(buffer->data());
-  const Operation operation = [&](Bytes bytes) {
-    communicator->all_reduce(data, static_cast<std::size_t>(bytes) / sizeof(float), *stream);
-  };
-  return Calibrator(control, device, stream.get(), operation).run(settings);
+std::vector<Bytes> dense_calibration_sizes(Bytes largest) {
+  largest = largest / kElement * kElement;
+  std::vector<Bytes> sizes;
+  for (Bytes bytes = kElement; bytes < largest; bytes *= 2) sizes.push_back(bytes);
+  for (Bytes odd = 12 * kElement; odd <= largest / 4; odd *= 4) sizes.push_back(odd + kElement);
+  if (largest > 0) sizes.push_back(largest);
+  std::sort(sizes.begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
 }
 
-std::vector<CalibrationPoint> calibrate_copy(ControlPlane& control, Device* device,
-                                             const CalibrationSettings& settings) {
+MeasuredCosts calibrate_collective(ControlPlane& control, Device* device,
+                                   Communicator* communicator, Collective collective,
+                                   const CalibrationSettings& settings) {
   if (settings.sizes.empty()) return {};
-  if (device == nullptr) return Calibrator(control, nullptr, nullptr, {}).run(settings);
+  if (communicator == nullptr) return detail::Calibrator(control, settings).run();
   const Bytes largest = *std::max_element(settings.sizes.begin(), settings.sizes.end());
-  const auto from = device->allocate(largest);
+  const Bytes ranks = collective == Collective::kAllGather ? communicator->size() : 1;
+  const auto buffer = device->allocate(largest * ranks + kElement);
+  const auto stream = device->create_stream(StreamRole::kCommunication);
+  const auto operation =
+      operation_of(collective, *communicator, reinterpret_cast<float*>(buffer->data()), *stream);
+  return detail::Calibrator(control, settings, *device, *stream, operation).run();
+}
+
+MeasuredCosts calibrate_copy(ControlPlane& control, Device* device, CalibrationSettings settings) {
+  settings.variants = {CostVariant::kBackToBack};
+  if (settings.sizes.empty()) return {};
+  if (device == nullptr) return detail::Calibrator(control, settings).run();
+  const Bytes largest = *std::max_element(settings.sizes.begin(), settings.sizes.end());
+  const auto from = device->allocate(largest + kElement);
   const auto to = device->allocate(largest);
   const auto stream = device->create_stream(StreamRole::kCompute);
-  const Operation operation = [&](Bytes bytes) {
-    device->copy(*stream, from->data(), to->data(), bytes);
+  const detail::Operation operation = [&](Bytes bytes) {
+    const auto off = static_cast<std::ptrdiff_t>(elements_off(bytes)) * kElement;
+    device->copy(*stream, from->data() + off, to->data(), bytes);
   };
-  return Calibrator(control, device, stream.get(), operation).run(settings);
+  return detail::Calibrator(control, settings, *device, *stream, operation).run();
 }
 
 Replayer::LayerTimes measure_layers(ControlPlane& control, Replayer* replayer, int iterations) {
@@ -129,7 +112,12 @@ Replayer::LayerTimes measure_layers(ControlPlane& control, Replayer* replayer, i
       for (std::size_t k = 0; k < runs.size(); ++k) samples[k] = value(runs[k]);
       return median(samples);
     };
+    mine.push_back(static_cast<double>(runs[0].forward_steps_ns.size()));
     mine.push_back(median_of([](const Replayer::LayerTimes& run) { return run.forward_ns; }));
+    for (std::size_t i = 0; i < runs[0].forward_steps_ns.size(); ++i) {
+      mine.push_back(
+          median_of([i](const Replayer::LayerTimes& run) { return run.forward_steps_ns[i]; }));
+    }
     for (std::size_t i = 0; i < runs[0].backward_ns.size(); ++i) {
       mine.push_back(
           median_of([i](const Replayer::LayerTimes& run) { return run.backward_ns[i]; }));
@@ -146,8 +134,12 @@ Replayer::LayerTimes measure_layers(ControlPlane& control, Replayer* replayer, i
   }
   MERGEWISE_CHECK(ranks > 0, "somebody measured");
   Replayer::LayerTimes times;
-  times.forward_ns = sum[0] / ranks;
-  for (std::size_t i = 1; i < sum.size(); ++i) times.backward_ns.push_back(sum[i] / ranks);
+  for (double& value : sum) value /= ranks;
+  const auto steps_begin = sum.begin() + 2;
+  const auto steps_end = steps_begin + static_cast<std::ptrdiff_t>(sum[0]);
+  times.forward_ns = sum[1];
+  times.forward_steps_ns.assign(steps_begin, steps_end);
+  times.backward_ns.assign(steps_end, sum.end());
   return times;
 }
 

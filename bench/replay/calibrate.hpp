@@ -4,42 +4,81 @@
 
 #include "bench/collective/communicator.hpp"
 #include "bench/collective/control_plane.hpp"
+#include "bench/cost/wire.hpp"
 #include "bench/device/device.hpp"
 #include "bench/replay/measurement.hpp"
 #include "bench/replay/replayer.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace mergewise {
 
+/// Under which condition a collective is measured.
+enum class CostVariant {
+  kIsolated,      ///< each alone: before it a barrier, and nothing runs
+  kBackToBack,    ///< several of one size without a stop
+  kBesideCompute  ///< the same while a ComputeLoad occupies the compute stream
+};
+[[nodiscard]] const char* name_of(CostVariant variant);  ///< "isolated", ...
+[[nodiscard]] const std::vector<std::string>& cost_variant_names();
+/// Throws InputError with the valid names.
+[[nodiscard]] CostVariant cost_variant_from(const std::string& name);
+
 struct CalibrationSettings {
-  std::vector<Bytes> sizes;             ///< multiples of 4, > 0
-  int rounds = 3;                       ///< sizes are interleaved in every round
+  /// Ascending, multiples of 4, > 0. Of an all-gather: what one rank contributes.
+  std::vector<Bytes> sizes;
+  std::vector<CostVariant> variants{CostVariant::kBackToBack};
+  int rounds = 3;  ///< sizes and variants are interleaved in every round, in a new random order
   Nanoseconds time_per_point_ns = 3e8;  ///< per round: how often a size is repeated follows from it
   int most_repetitions = 20;
+  /// Of all sizes, variants and rounds; 0: no limit. Sizes for which it does not suffice are left
+  /// out, the largest first; then the expensive ones get fewer rounds.
+  Nanoseconds budget_ns = 0;
+  std::uint64_t seed = 1;
   std::function<bool()> stop_requested;
+  /// Called before each measurement, on every rank; may be empty. Round -1: the estimates that
+  /// everything begins with.
+  std::function<void(Bytes bytes, CostVariant variant, int round)> observe;
 };
 
 /// Sizes from 1 KiB by factors of 4 up to `largest`, and `largest` itself: what an all-reduce of a
 /// model can be asked for.
 [[nodiscard]] std::vector<Bytes> calibration_sizes(Bytes largest);
 
-/// The all-reduce back to back (several of one size without a stop), means over repetitions and
-/// rounds of the maximum over ranks; low and high are the extremes of the rounds. Collective over
-/// the control plane; ranks that take no part pass null and follow. Empty when a stop was
-/// requested.
-[[nodiscard]] std::vector<CalibrationPoint> calibrate_all_reduce(
-    ControlPlane& control, Device* device, Communicator* communicator,
-    const CalibrationSettings& settings);
+/// Powers of two from 4 bytes to `largest` (rounded down to a multiple of 4) and `largest` itself;
+/// beside them, up to a quarter of it, 3 * 4^k and 4 bytes more from 52 bytes on: odd sizes, which
+/// are measured in memory that is 4 bytes off any alignment, as merged gradients may be.
+[[nodiscard]] std::vector<Bytes> dense_calibration_sizes(Bytes largest);
 
-/// Copies on the compute stream, as packing makes them; the same rules.
-[[nodiscard]] std::vector<CalibrationPoint> calibrate_copy(ControlPlane& control, Device* device,
-                                                           const CalibrationSettings& settings);
+struct MeasuredVariant {
+  CostVariant variant;
+  std::vector<CalibrationPoint> points;  ///< by increasing bytes; none where nothing was measured
+};
 
-/// Forward time and backward time by tensor of the compute alone: medians over iterations, means
-/// over ranks.
+/// Equal on all ranks.
+struct MeasuredCosts {
+  std::vector<MeasuredVariant> variants;  ///< as asked for
+  std::vector<Bytes> left_out;            ///< sizes that the budget had no time for
+  bool stopped = false;                   ///< a stop was requested: what was measured is here
+};
+
+/// One collective under the settings' variants. A measurement is the mean of its repetitions, the
+/// maximum over ranks; a point the median over the rounds, low and high the 95 % interval of that
+/// median (NaN with a single round). Collective over the control plane: all ranks call it with
+/// equal settings but stop_requested; those that take no part pass null and follow.
+[[nodiscard]] MeasuredCosts calibrate_collective(ControlPlane& control, Device* device,
+                                                 Communicator* communicator, Collective collective,
+                                                 const CalibrationSettings& settings);
+
+/// Copies on the compute stream, as packing makes them; the same rules, back to back.
+[[nodiscard]] MeasuredCosts calibrate_copy(ControlPlane& control, Device* device,
+                                           CalibrationSettings settings);
+
+/// Forward time, by step too, and backward time by tensor of the compute alone: medians over
+/// iterations, means over ranks.
 [[nodiscard]] Replayer::LayerTimes measure_layers(ControlPlane& control, Replayer* replayer,
                                                   int iterations);
 

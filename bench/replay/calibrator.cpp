@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/replay/calibrator.hpp"
+
+#include "bench/core/median.hpp"
+#include "bench/replay/exchange.hpp"
+#include "bench/stats/random.hpp"
+#include "bench/stats/summary.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace mergewise::detail {
+namespace {
+
+// What a measurement needs at least: one operation has none before it to be back to back with.
+int fewest_repetitions(CostVariant variant) { return variant == CostVariant::kIsolated ? 1 : 2; }
+
+// Only for estimates: what shares the processor takes longer.
+double slowdown(CostVariant variant) { return variant == CostVariant::kBesideCompute ? 2 : 1; }
+
+// Of the budget, so that the last measurement ends within it.
+constexpr double kUsable = 0.9;
+
+}  // namespace
+
+Calibrator::Calibrator(ControlPlane& control, const CalibrationSettings& settings)
+    : control_(control), settings_(settings), started_(now()) {}
+
+Calibrator::Calibrator(ControlPlane& control, const CalibrationSettings& settings, Device& device,
+                       Stream& stream, Operation operation)
+    : Calibrator(control, settings) {
+  stream_ = &stream;
+  operation_ = std::move(operation);
+  begin_ = device.create_event();
+  end_ = device.create_event();
+  const auto& variants = settings.variants;
+  if (std::find(variants.begin(), variants.end(), CostVariant::kBesideCompute) != variants.end()) {
+    load_ = std::make_unique<ComputeLoad>(device);
+  }
+}
+
+MeasuredCosts Calibrator::run() {
+  if (estimate()) {
+    set_repetitions();
+    for (int round = 0; round < settings_.rounds && !stopped_ && !out_of_time_; ++round) {
+      measure_round(round);
+    }
+  }
+  return result();
+}
+
+// Once for each size, the smallest first: also touches the memory, and connects what is connected
+// lazily. A size is admitted when one round of it, and of all before it, fits into the budget.
+// False when a stop was requested.
+bool Calibrator::estimate() {
+  double once_each = 0;  // operations in one measurement of each variant, the two here included
+  for (const CostVariant variant : settings_.variants) {
+    once_each += fewest_repetitions(variant) * slowdown(variant);
+  }
+  Nanoseconds planned = 0;
+  Nanoseconds once = 0;
+  for (std::size_t i = 0; i < settings_.sizes.size() && !stopped_; ++i) {
+    const Bytes bytes = settings_.sizes[i];
+    if (i > 0 && settings_.budget_ns > 0) {
+      const double ratio = static_cast<double>(bytes) / static_cast<double>(settings_.sizes[i - 1]);
+      // The two takes here, then its first round.
+      const Nanoseconds needed = once * ratio * (2 + once_each);
+      if (planned + needed > left()) {
+        left_out_.assign(settings_.sizes.begin() + static_cast<std::ptrdiff_t>(i),
+                         settings_.sizes.end());
+        break;
+      }
+    }
+    observe(bytes, settings_.variants.front(), -1);
+    (void)take(bytes, CostVariant::kBackToBack, 1);
+    once = std::max(take(bytes, CostVariant::kBackToBack, 1), 1.0);
+    planned += once * once_each;
+    for (std::size_t variant = 0; variant < settings_.variants.size(); ++variant) {
+      cells_.push_back({variant, bytes, once * slowdown(settings_.variants[variant]), 0, 0, {}});
+    }
+  }
+  return !stopped_;
+}
+
+// An equal share of the time for each cell and round; the large ones need more than theirs and get
+// fewer rounds.
+void Calibrator::set_repetitions() {
+  Nanoseconds share = settings_.time_per_point_ns;
+  if (settings_.budget_ns > 0) {
+    share = std::min(
+        share, left() / static_cast<double>(settings_.rounds) / static_cast<double>(cells_.size()));
+  }
+  for (Cell& cell : cells_) {
+    const double fewest = fewest_repetitions(settings_.variants[cell.variant]);
+    const double most = std::max(fewest, static_cast<double>(settings_.most_repetitions));
+    cell.repetitions = static_cast<int>(std::clamp(share / cell.once, fewest, most));
+    cell.wall = cell.once * cell.repetitions;
+  }
+}
+
+// In random order, without the most expensive ones that would not leave their time to the rounds
+// after this.
+std::vector<std::size_t> Calibrator::cells_of_round(int round) {
+  std::vector<std::size_t> chosen(cells_.size());
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  if (settings_.budget_ns > 0 && round > 0) {
+    std::stable_sort(chosen.begin(), chosen.end(), [this](std::size_t a, std::size_t b) {
+      return cells_[a].wall < cells_[b].wall;
+    });
+    const Nanoseconds share = left() / (settings_.rounds - round);
+    Nanoseconds sum = 0;
+    std::size_t count = 0;
+    while (count < chosen.size() && (sum += cells_[chosen[count]].wall) <= share) ++count;
+    chosen.resize(count);
+    std::sort(chosen.begin(), chosen.end());
+  }
+  SplitMix64 random(settings_.seed + static_cast<std::uint64_t>(round));
+  for (std::size_t i = chosen.size(); i > 1; --i) std::swap(chosen[i - 1], chosen[random.below(i)]);
+  return chosen;
+}
+
+void Calibrator::measure_round(int round) {
+  for (const std::size_t i : cells_of_round(round)) {
+    if (stopped_ || out_of_time_) return;
+    measure(cells_[i], round);
+  }
+}
+
+void Calibrator::measure(Cell& cell, int round) {
+  const CostVariant variant = settings_.variants[cell.variant];
+  observe(cell.bytes, variant, round);
+  const Nanoseconds sample = take(cell.bytes, variant, cell.repetitions);
+  cell.samples.push_back(sample);
+  cell.wall = last_wall_;
+}
+
+// On this rank: how long each repetition took, or all together divided by their number.
+std::vector<double> Calibrator::time_here(Bytes bytes, CostVariant variant, int repetitions) {
+  const bool isolated = variant == CostVariant::kIsolated;
+  std::vector<double> times;
+  for (int part = 0; part < (isolated ? repetitions : 1); ++part) {
+    control_.barrier();
+    if (stream_ == nullptr) continue;
+    const int count = isolated ? 1 : repetitions;
+    stream_->record(*begin_);
+    for (int i = 0; i < count; ++i) operation_(bytes);
+    stream_->record(*end_);
+    stream_->synchronize();
+    times.push_back(static_cast<double>(end_->stamp() - begin_->stamp()) / count);
+  }
+  return times;
+}
+
+// The mean of the repetitions, each the maximum over ranks.
+Nanoseconds Calibrator::take(Bytes bytes, CostVariant variant, int repetitions) {
+  const Stamp begin = now();
+  if (load_ && variant == CostVariant::kBesideCompute) load_->start();
+  const std::vector<double> times = time_here(bytes, variant, repetitions);
+  if (load_) load_->stop();
+  const bool stop = settings_.stop_requested && settings_.stop_requested();
+  const auto end = now();
+  const bool late =
+      settings_.budget_ns > 0 && static_cast<double>(end - started_) > settings_.budget_ns;
+  std::vector<double> mine{stop ? 1.0 : 0.0, late ? 1.0 : 0.0, static_cast<double>(end - begin)};
+  mine.insert(mine.end(), times.begin(), times.end());
+  std::vector<double> longest;
+  last_wall_ = 0;
+  for (const std::string& bytes_of_rank : control_.all_gather(to_bytes(mine))) {
+    const auto values = from_bytes<double>(bytes_of_rank);
+    stopped_ = stopped_ || values[0] > 0;
+    out_of_time_ = out_of_time_ || values[1] > 0;
+    last_wall_ = std::max(last_wall_, values[2]);
+    longest.resize(std::max(longest.size(), values.size() - 3), 0.0);
+    for (std::size_t i = 3; i < values.size(); ++i) {
+      longest[i - 3] = std::max(longest[i - 3], values[i]);
+    }
+  }
+  return mean(longest);
+}
+
+// Of the budget, by rank 0's clock.
+Nanoseconds Calibrator::left() {
+  const std::vector<double> mine{settings_.budget_ns * kUsable -
+                                 static_cast<double>(now() - started_)};
+  return std::max(from_bytes<double>(control_.broadcast(to_bytes(mine)))[0], 0.0);
+}
+
+MeasuredCosts Calibrator::result() const {
+  MeasuredCosts costs;
+  costs.left_out = left_out_;
+  costs.stopped = stopped_;
+  for (const CostVariant variant : settings_.variants) costs.variants.push_back({variant, {}});
+  for (const Cell& cell : cells_) {
+    if (cell.samples.empty()) continue;
+    CalibrationPoint point;
+    point.bytes = cell.bytes;
+    point.ns = median(cell.samples);
+    point.low_ns = point.high_ns = std::numeric_limits<double>::quiet_NaN();
+    if (cell.samples.size() > 1) {
+      const Interval interval = bootstrap_median(cell.samples, 1, settings_.seed);
+      point.low_ns = interval.low;
+      point.high_ns = interval.high;
+    }
+    point.repetitions = cell.repetitions * static_cast<int>(cell.samples.size());
+    costs.variants[cell.variant].points.push_back(point);
+  }
+  return costs;
+}
+
+void Calibrator::observe(Bytes bytes, CostVariant variant, int round) const {
+  if (settings_.observe) settings_.observe(bytes, variant, round);
+}
+
+}  // namespace mergewise::detail

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times one kind of operation over sizes and variants, interleaved and within a budget. Private to
+// this folder.
+#pragma once
+
+#include "bench/replay/calibrate.hpp"
+#include "bench/replay/compute_load.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace mergewise::detail {
+
+/// Enqueues one operation of this many bytes.
+using Operation = std::function<void(Bytes bytes)>;
+
+/// One use each. All that decides what is measured next is agreed between the ranks.
+class Calibrator {
+ public:
+  /// Of a rank that takes no part.
+  Calibrator(ControlPlane& control, const CalibrationSettings& settings);
+  Calibrator(ControlPlane& control, const CalibrationSettings& settings, Device& device,
+             Stream& stream, Operation operation);
+
+  [[nodiscard]] MeasuredCosts run();
+
+ private:
+  // One size under one variant, and what is known of it.
+  struct Cell {
+    std::size_t variant;
+    Bytes bytes;
+    Nanoseconds once;  // of one operation, estimated
+    int repetitions = 0;
+    Nanoseconds wall = 0;  // of one measurement: estimated, then as the last one took
+    std::vector<double> samples;
+  };
+
+  [[nodiscard]] bool estimate();
+  void set_repetitions();
+  void measure_round(int round);
+  void measure(Cell& cell, int round);
+  [[nodiscard]] Nanoseconds take(Bytes bytes, CostVariant variant, int repetitions);
+  [[nodiscard]] std::vector<double> time_here(Bytes bytes, CostVariant variant, int repetitions);
+  [[nodiscard]] Nanoseconds left();
+  [[nodiscard]] std::vector<std::size_t> cells_of_round(int round);
+  [[nodiscard]] MeasuredCosts result() const;
+  void observe(Bytes bytes, CostVariant variant, int round) const;
+
+  ControlPlane& control_;
+  const CalibrationSettings& settings_;
+  Stream* stream_ = nullptr;
+  Operation operation_;
+  std::unique_ptr<Event> begin_;
+  std::unique_ptr<Event> end_;
+  std::unique_ptr<ComputeLoad> load_;  // only where a variant wants it
+  Stamp started_;
+  std::vector<Cell> cells_;
+  std::vector<Bytes> left_out_;
+  Nanoseconds last_wall_ = 0;  // of the last take
+  bool stopped_ = false;
+  bool out_of_time_ = false;
+};
+
+}  // namespace mergewise::detail
