@@ -81,8 +81,8 @@ TEST(Horovod, AllGroupsOfACycleEndBeforeTheNextWithSync) {
 }
 
 TEST(Horovod, ReadyTimesIncludeTheCompressionSoFar) {
-  // Packing takes 15 per group: tensors are ready at 10 + 15 and, in the next group, 20 + 15 + 15.
-  Profile profile = test::profile_of({{4, 10}, {4, 10}}, LinearCost{1, 0});
+  // Packing takes 15 per group: the first is ready at 10 + 15, the second at 15 + 15 + 15.
+  Profile profile = test::profile_of({{4, 10}, {4, 5}}, LinearCost{1, 0});
   profile.pack = LinearCost{15, 0};
   const MergePlan plan = Horovod().plan(TimeModel(profile), rule(4, 30));
   EXPECT_THAT(plan.ends(), ElementsAre(1, 2));

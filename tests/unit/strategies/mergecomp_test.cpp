@@ -87,6 +87,18 @@ TEST(Mergecomp, EndsOnceMoreGroupsGainTooLittleButKeepsThem) {
   EXPECT_THAT(Mergecomp().search(equal_tensors(64), groups(64), evaluator).ends(), SizeIs(4));
 }
 
+TEST(Mergecomp, ABorderThatMakesNoDifferenceGoesInTheMiddle) {
+  // Two groups are best with 80 and 81 units; where the third begins is all the same.
+  const auto time = [](const std::vector<std::size_t>& ends) {
+    if (ends.size() != 2) return ends.size() == 1 ? 200.0 : 45.0;
+    return 50 + std::abs(static_cast<double>(ends.front()) - 80);
+  };
+  test::Asked evaluator(time);
+  const auto ends = Mergecomp().search(equal_tensors(161), groups(3), evaluator).ends();
+  ASSERT_THAT(ends, SizeIs(3));
+  EXPECT_NEAR(static_cast<double>(ends[0]), 40, 40.0 / 3);
+}
+
 TEST(Mergecomp, TakesFewProbesFor161Tensors) {
   for (int profile = 0; profile < 4; ++profile) {
     const TimeModel model = golden(profile);
