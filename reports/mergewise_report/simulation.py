@@ -57,6 +57,7 @@ class SimulationView:
     fields: list
     band: str
     errors: list
+    skipped: list
 
 
 def view(result, ident, errors=None):
@@ -74,6 +75,7 @@ def view(result, ident, errors=None):
         facts=simulation_words.origin(result, found),
         fields=views,
         band=simulation_words.band(errors),
+        skipped=simulation_words.skipped(result),
         errors=simulation_words.error_rows(errors, dict.fromkeys(
             strategy for one in found for strategy in one.strategies.values()
         )),

@@ -232,6 +232,23 @@ def error_rows(errors, strategies):
     ]
 
 
+def skipped(result, most=12):
+    """(how many cases, of whom, why) of the cases without a time, by reason; the most first."""
+    found = {}
+    for case in result.cases:
+        if case.status not in ("ok", "partial"):
+            found.setdefault(case.reason or "no reason given", []).append(case.strategy)
+    ranked = sorted(found.items(), key=lambda item: -len(item[1]))
+    rows = [
+        (plural(len(whose), "case"), join_words(dict.fromkeys(whose)), why)
+        for why, whose in ranked[:most]
+    ]
+    rest = sum(len(whose) for _, whose in ranked[most:])
+    if rest:
+        rows.append((plural(rest, "case"), "others", "for other reasons"))
+    return rows
+
+
 @dataclass(frozen=True)
 class StandingRow:
     letter: str

@@ -125,6 +125,15 @@ def test_probes_may_call_their_ends_groups(page_of, document):
     assert "Plans that wfbp tried: 2" in text and "2 groups 3, 9" in text
 
 
+def test_cases_that_could_not_be_simulated_are_counted_with_the_reason(page_of, small):
+    document = copy.deepcopy(small)
+    for case in document["cases"]:
+        if case["strategy"] == "dear":
+            case.update(status="skipped", predicted_ns=None, reason="no cost of reduce_scatter")
+    text = words_of(page_of(document))
+    assert "Not simulated 6 cases of dear: no cost of reduce_scatter" in text
+
+
 def test_texts_of_a_user_are_escaped_in_maps_and_curves(page_of, small):
     evil = "</style><script>alert(1)</script>\"'&"
     document = copy.deepcopy(small)
