@@ -27,15 +27,29 @@ std::optional<Nanoseconds> optimal_iteration(const TimeModel& model) {
   }
 }
 
+std::optional<Nanoseconds> Optima::of(const Options& complete) {
+  const bool layers =
+      complete.is_word("unit", "layer") && model_.layer_ends().size() < model_.tensor_count();
+  Known& known = layers ? of_layers_ : of_tensors_;
+  if (!known) known = optimal_iteration(layers ? model_of_units(model_, complete) : model_);
+  return *known;
+}
+
 PlannedCase plan_case(const std::string& strategy, const Options& options, const TimeModel& model,
-                      std::optional<Nanoseconds> optimal_ns) {
+                      Optima& optima) {
   const auto planner = make_strategy(strategy);
   PlannedCase planned;
   planned.options = resolve(planner->options(), options);
   planned.plan = planner->plan(model, options);
   planned.timeline = predict(model, planned.plan);
-  planned.optimal_ns = optimal_ns;
+  planned.optimal_ns = optima.of(planned.options);
   return planned;
+}
+
+PlannedCase plan_case(const std::string& strategy, const Options& options, const TimeModel& model,
+                      std::optional<Nanoseconds> optimal_ns) {
+  Optima optima(model, optimal_ns);
+  return plan_case(strategy, options, model, optima);
 }
 
 Options known_options(const std::string& strategy, const Options& options,

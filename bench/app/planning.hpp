@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace mergewise {
@@ -18,16 +19,39 @@ struct PlannedCase {
   MergePlan plan;
   Options options;  ///< complete
   Timeline timeline;
-  std::optional<Nanoseconds>
-      optimal_ns;  ///< nothing where the optimum does not apply or is too expensive
-  [[nodiscard]] std::optional<double> gap() const;  ///< timeline / optimal - 1
+  /// Of the strategy's unit; nothing where it does not apply or is too expensive.
+  std::optional<Nanoseconds> optimal_ns;
+  /// timeline / optimal - 1; below 0 only for plans that are not among those of the optimum.
+  [[nodiscard]] std::optional<double> gap() const;
 };
 
-/// The least iteration time of any plan, or nothing: above 5,000 tensors in a quadratic form, or
-/// where the exact form for the model is not available.
+/// The least iteration time of any plan, or nothing: above 5,000 tensors in a quadratic form, where
+/// the search reaches its limit, or without a cost of the compressor's collective.
 [[nodiscard]] std::optional<Nanoseconds> optimal_iteration(const TimeModel& model);
 
+/// The optima of one model by unit, each worked out when it is first asked for and then kept: one
+/// for all strategies of a case. The model must outlive it; one thread at a time.
+class Optima {
+ public:
+  explicit Optima(const TimeModel& model) : model_(model) {}
+  /// The same with that of tensors already worked out.
+  Optima(const TimeModel& model, std::optional<Nanoseconds> of_tensors)
+      : model_(model), of_tensors_(std::in_place, of_tensors) {}
+  /// optimal_iteration() of the units that a strategy with these complete options plans.
+  [[nodiscard]] std::optional<Nanoseconds> of(const Options& complete);
+
+ private:
+  using Known = std::optional<std::optional<Nanoseconds>>;
+  const TimeModel& model_;
+  Known of_tensors_;
+  Known of_layers_;
+};
+
 /// Plans with options as given for the strategy (refused when it does not know one).
+[[nodiscard]] PlannedCase plan_case(const std::string& strategy, const Options& options,
+                                    const TimeModel& model, Optima& optima);
+/// The same; `optimal_ns` is that of tensors. Where strategies plan layers, the optimum of these is
+/// worked out anew for each.
 [[nodiscard]] PlannedCase plan_case(const std::string& strategy, const Options& options,
                                     const TimeModel& model, std::optional<Nanoseconds> optimal_ns);
 

@@ -35,10 +35,56 @@ TEST(Planning, NoOptimumAbove5000TensorsInAQuadraticForm) {
   EXPECT_TRUE(optimal_iteration(TimeModel(profile_of(5001, LinearCost{1, 1}))).has_value());
 }
 
-TEST(Planning, NoOptimumWhereCopiesCost) {
+TEST(Planning, AnOptimumWhereCopiesCost) {
   Profile profile = profile_of(3, LinearCost{1, 1});
   profile.pack = LinearCost{1, 1};
-  EXPECT_FALSE(optimal_iteration(TimeModel(profile)).has_value());
+  EXPECT_TRUE(optimal_iteration(TimeModel(profile)).has_value());
+}
+
+TEST(Planning, NoOptimumWithoutTheCostOfItsCollective) {
+  Profile profile = profile_of(3, LinearCost{1, 1});
+  profile.reduce_scatter = profile.all_reduce;
+  profile.all_gather = profile.all_reduce;
+  profile.all_reduce.reset();
+  profile.ranks = 4;
+  const TimeModel model(profile);
+  const auto optimal = optimal_iteration(model);
+  EXPECT_FALSE(optimal.has_value());
+  const PlannedCase planned = plan_case("dear", {}, model, optimal);
+  EXPECT_GT(planned.timeline.iteration_ns, 0);
+  EXPECT_FALSE(planned.gap().has_value());
+  EXPECT_THROW((void)plan_case("wfbp", {}, model, optimal), UnsupportedError);
+}
+
+TEST(Planning, APlanIsHeldAgainstTheOptimumOfItsUnit) {
+  Profile profile = profile_of(8, LinearCost{1e3, 10});
+  for (std::size_t i = 0; i < 8; ++i) profile.tensors[i].layer = i < 6 ? "first" : "last";
+  const TimeModel model(profile);
+  const auto of_tensors = optimal_iteration(model);
+  const auto of_layers = optimal_iteration(model.merged({6, 8}));
+  ASSERT_LT(*of_tensors, *of_layers);
+
+  const Options by_layer({{"unit", std::string("layer")}});
+  Optima optima(model);
+  for (const char* strategy : {"wfbp", "optimal"}) {
+    EXPECT_EQ(plan_case(strategy, {}, model, optima).optimal_ns, of_tensors);
+    EXPECT_EQ(plan_case(strategy, by_layer, model, optima).optimal_ns, of_layers);
+    EXPECT_EQ(plan_case(strategy, {}, model, of_tensors).optimal_ns, of_tensors);
+    EXPECT_EQ(plan_case(strategy, by_layer, model, of_tensors).optimal_ns, of_layers);
+  }
+  EXPECT_DOUBLE_EQ(*plan_case("optimal", by_layer, model, optima).gap(), 0);
+}
+
+TEST(Planning, WhatIsNoPlanOfTheOptimumMayBeatIt) {
+  // Slow all-reduces, and gathers for nothing behind the forward pass.
+  Profile profile = profile_of(4, LinearCost{1e6, 0});
+  profile.reduce_scatter.emplace().isolated = LinearCost{10, 0};
+  profile.all_gather.emplace().isolated = LinearCost{10, 0};
+  profile.ranks = 2;
+  profile.forward_ns = 1e3;
+  const TimeModel model(profile);
+  Optima optima(model);
+  EXPECT_LT(*plan_case("dear", {}, model, optima).gap(), 0);
 }
 
 TEST(Planning, OptionsOfAProfileThatAStrategyDoesNotKnowAreNoted) {
