@@ -227,6 +227,11 @@ TEST(Chunks, InFlightCannotBeOvertaken) {
   EXPECT_EQ(timeline.iteration_ns, 126);
 }
 
+TEST(Chunks, MustFitIntoWhatIsLeftOfTheCredit) {
+  const TimeModel model(example());
+  EXPECT_EQ(predict_iteration(model, chunked({1, 2, 3}, 16, 24)), 110);
+}
+
 TEST(Chunks, OneMayAlwaysGo) {
   const TimeModel model(example());
   EXPECT_EQ(predict_iteration(model, chunked({1, 2, 3}, 16, 1)), 110);
