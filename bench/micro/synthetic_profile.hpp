@@ -50,4 +50,52 @@ inline MeasuredCost synthetic_table() {
   return cost;
 }
 
+/// The same network under top-k: small messages by an all-gather, start-ups of compression and
+/// decompression.
+struct SyntheticCompression {
+  double density;
+  CostModel gather;
+  CompressorCost costs;
+};
+
+inline Profile synthetic_profile(std::size_t tensors, const SyntheticCompression& compression) {
+  Profile profile = synthetic_profile(tensors, synthetic_line());
+  profile.compressor = "topk";
+  profile.density = compression.density;
+  profile.all_gather->isolated = compression.gather;
+  profile.compressors["topk"] = compression.costs;
+  return profile;
+}
+
+/// Start-ups dominate: few groups.
+inline SyntheticCompression synthetic_slow_start() {
+  return {0.001, LinearCost{2.5e6, 5.4}, {LinearCost{1.4e5, 0.025}, {}}};
+}
+
+/// Messages take about as long as the backward pass: many groups.
+inline SyntheticCompression synthetic_balanced() {
+  return {0.02, LinearCost{1e5, 17}, {LinearCost{4e4, 0.03}, {}}};
+}
+
+/// The same with decompression.
+inline SyntheticCompression synthetic_decompression() {
+  return {0.015625, LinearCost{1e5, 17}, {LinearCost{2e4, 0.03}, LinearCost{4e4, 0.03}}};
+}
+
+/// The same with calibrated tables for all three, with noise of 10 %.
+inline SyntheticCompression synthetic_tables() {
+  std::mt19937_64 engine(1);
+  const auto table = [&](const LinearCost& line) {
+    std::uniform_real_distribution<double> noise(0.9, 1.1);
+    MeasuredCost cost;
+    for (int power = 2; power < 30; ++power) {
+      const Bytes bytes = Bytes{1} << power;
+      cost.points.emplace_back(
+          bytes, noise(engine) * (line.a_ns + line.b_ns_per_byte * static_cast<double>(bytes)));
+    }
+    return cost;
+  };
+  return {0.015625, table({1e5, 17}), {table({2e4, 0.03}), table({4e4, 0.03})}};
+}
+
 }  // namespace mergewise
