@@ -101,6 +101,23 @@ def gaps(one, compressor):
     return make(one, square)
 
 
+def behind(one, compressor, name):
+    """By how much longer a strategy takes than the fastest."""
+
+    def square(network, ranks):
+        cell = _cell(one, compressor, network, ranks)
+        if cell is None or name not in cell.times:
+            return None
+        best, place = min(cell.times.values()), one.place(network, ranks)
+        if not fields.differs(cell.times[name], best):
+            return Square("=", "", "same", f"{place}: {name} leads or shares the lead")
+        by = cell.times[name] / best - 1
+        title = f"{place}: {name} takes {percent(by)} longer than the fastest"
+        return Square(amount(by), "", f"far{_shade(by)}", title)
+
+    return make(one, square)
+
+
 def compressing(one):
     """By how much longer the best dense case takes than the best compressed one."""
 

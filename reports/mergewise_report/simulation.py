@@ -36,6 +36,7 @@ class MapsView:
     winners: object
     merging: object
     gaps: object
+    behind: list  # (name, map) of each strategy
 
 
 @dataclass
@@ -193,6 +194,7 @@ def _maps(one, compressor, marks):
         winners=maps.winners(one, compressor, marks) if several else None,
         merging=_some(maps.merging(one, compressor)),
         gaps=_some(maps.gaps(one, compressor)),
+        behind=[(n, maps.behind(one, compressor, n)) for n in names] if several else [],
     )
 
 

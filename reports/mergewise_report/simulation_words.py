@@ -14,7 +14,8 @@ def origin(result, found):
     facts = []
     times = dict.fromkeys(c.workload.times_from for c in cases if c.workload.times_from)
     if times:
-        facts.append(("layer times", _listed(times)))
+        of_each = len(times) > 2
+        facts.append(("layer times", "said below with each network" if of_each else _listed(times)))
     accelerators = dict.fromkeys(c.accelerator for c in cases if c.accelerator)
     if accelerators:
         facts.append(("accelerators" if len(accelerators) > 1 else "accelerator", _listed(accelerators)))
@@ -27,12 +28,12 @@ def origin(result, found):
     ranks = sorted({r for one in found for r in one.ranks})
     if ranks:
         facts.append(("ranks", _range(ranks)))
-    facts.append(("collectives", _formulas(result)))
+    facts.append(("collectives", "cost what docs/simulation.md says: the cluster's formulas, or published lines"))
     return facts
 
 
 def _listed(names, most=6):
-    names = [shorten(name, 60) for name in names]
+    names = [shorten(name, 100) for name in names]
     rest = [f"{len(names) - most} more"] if len(names) > most else []
     return join_words(names[:most] + rest)
 
@@ -40,18 +41,6 @@ def _listed(names, most=6):
 def _range(values):
     few = ", ".join(f"{v:g}" for v in values)
     return few if len(values) <= 4 else f"{values[0]:g} to {values[-1]:g}"
-
-
-def _formulas(result):
-    """What the costs of collectives come from, as far as the profiles say."""
-    models = set()
-    for profile in result.profiles.values():
-        for collective in ("all_reduce", "all_gather", "reduce_scatter"):
-            model = profile.get(collective) if isinstance(profile, dict) else None
-            if isinstance(model, dict) and isinstance(model.get("model"), str):
-                models.add(model["model"])
-    named = f" ({', '.join(sorted(models))})" if models else ""
-    return f"cost what the formulas of docs/time-model.md say for the cluster{named}"
 
 
 def band(errors):

@@ -225,3 +225,13 @@ def test_nothing_that_leads_by_one_per_cent_is_said(field_of):
     text = text_of(simulation_words.outcome(field_of({(1, 2): {"wfbp": 100, "single": 100.5}})))
     assert "Nowhere does one strategy lead by 1 %." in text
     assert "Merging gains nothing over sending layer by layer" in text
+
+
+def test_a_map_of_a_strategy_shows_how_far_it_is_behind(field_of):
+    one = field_of({
+        (1, 2): {"wfbp": 125, "mg_wfbp": 100}, (10, 2): {"wfbp": 100.9, "mg_wfbp": 100},
+        (100, 2): {"mg_wfbp": 100},
+    })  # fmt: skip
+    found = squares(maps.behind(one, "none", "wfbp"))
+    assert {name: (s.text, s.kind) for (name, _), s in found.items()} == {
+        "1": ("25", "far1"), "10": ("=", "same")}  # fmt: skip

@@ -27,7 +27,7 @@ def test_the_title_says_that_no_ranks_ran_and_where_the_times_come_from(small_pa
     assert "simulated: model time, no ranks ran" in title
     assert "No ranks ran; every time here is the model's" in head
     assert "accelerator v100" in head and "clusters ethernet_10g and infiniband_100g" in head
-    assert "layer times roofline v100" in head and "collectives cost what the formulas" in head
+    assert "layer times roofline v100" in head and "collectives cost what docs/simulation.md says" in head
 
 
 def test_a_measured_result_is_not_called_simulated(quickstart_page):
@@ -72,7 +72,8 @@ def test_maps_say_who_wins_what_merging_and_compressing_gain_and_what_is_left(sw
                     "Every strategy over all networks and ranks, topk"):  # fmt: skip
         assert heading in text
     maps = [a for t, a in _Outline(swept_page).tags if t == "table" and "map" in a.get("class", "")]
-    assert len(maps) == 7
+    assert len(maps) == 7 + 2 * 9  # and one of each strategy and compressor
+    assert "How far each strategy is behind the best, topk" in text
 
 
 def test_every_square_of_a_map_is_said_in_words(swept_page):
