@@ -228,8 +228,11 @@ TEST(Chunks, InFlightCannotBeOvertaken) {
 }
 
 TEST(Chunks, MustFitIntoWhatIsLeftOfTheCredit) {
-  const TimeModel model(example());
-  EXPECT_EQ(predict_iteration(model, chunked({1, 2, 3}, 16, 24)), 110);
+  const Timeline timeline = predict(TimeModel(example()), chunked({1, 2, 3}, 16, 24));
+  EXPECT_THAT(lane(timeline, Lane::kCommunication),
+              ElementsAre(transfer(0, 10, 26), transfer(1, 26, 42), transfer(1, 42, 46),
+                          transfer(2, 46, 54), transfer(0, 54, 70), transfer(0, 70, 78)));
+  EXPECT_EQ(timeline.iteration_ns, 114);
 }
 
 TEST(Chunks, OneMayAlwaysGo) {
