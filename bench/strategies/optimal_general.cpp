@@ -18,8 +18,9 @@ namespace {
 
 constexpr Nanoseconds kNever = std::numeric_limits<Nanoseconds>::infinity();
 constexpr double kRounding = 1e-13;  // relative: what is not better by more is not looked for
-constexpr std::size_t kWiden = 4;
-constexpr std::size_t kMostSteps = std::size_t{1} << 28;  // about a second
+constexpr std::size_t kWiden = 2;
+constexpr std::size_t kMostSteps = std::size_t{1} << 30;  // two seconds, about
+constexpr std::size_t kStepsPerGroup = 8;                 // what working out its cost takes
 
 /// Of a prefix under some plan: its packing and compression so far; these with its unpacking; when
 /// its last group has arrived; and when that would be unpacked if only arrivals held unpacking up.
@@ -149,6 +150,7 @@ class Search {
   void shorten(std::vector<Point>& front, std::size_t keep);
   void take(const Point& point);
   void spend(std::size_t steps);
+  void spend_on_all_groups();
 
   const TimeModel& model_;
   GroupCosts costs_;
@@ -162,18 +164,17 @@ class Search {
   std::size_t steps_ = 0;
 };
 
-Search::Search(const TimeModel& model)
-    : model_(model),
-      costs_(model),
-      earliest_(costs_.count() + 1, kLatest),
-      rests_(costs_.count() + 1),
-      least_rest_(costs_.count() + 1, kLatest),
-      fronts_(costs_.count()) {}
+Search::Search(const TimeModel& model) : model_(model), costs_(model) {
+  spend_on_all_groups();  // too many tensors are refused before anything is laid out for them
+  const std::size_t n = costs_.count();
+  earliest_.assign(n + 1, kLatest);
+  rests_.resize(n + 1);
+  least_rest_.assign(n + 1, kLatest);
+  fronts_.resize(n);
+}
 
 std::vector<std::size_t> Search::best_ends() {
   if (costs_.count() == 0) return {model_.tensor_count()};
-  // Three passes over all groups there are at least: too many tensors are refused at once.
-  spend(3 * (costs_.count() * (costs_.count() + 1) / 2));
   find_earliest();
   for (std::size_t keep = 1;; keep *= kWiden) {
     bound_rests(keep);
@@ -198,6 +199,7 @@ void Search::find_earliest() {
 }
 
 void Search::bound_rests(std::size_t keep) {
+  spend_on_all_groups();
   const std::size_t n = costs_.count();
   rests_[n] = {{costs_.ready_last(), costs_.ready_last(), 0, 0}};
   least_rest_[n] = rests_[n].front();
@@ -230,6 +232,7 @@ Nanoseconds Search::bound(const Times& prefix, std::size_t i) const {
 }
 
 bool Search::extend_prefixes(std::size_t keep) {
+  spend_on_all_groups();
   for (std::vector<Point>& front : fronts_) front.clear();
   cut_ = false;
   fronts_[0].push_back({});
@@ -243,7 +246,6 @@ bool Search::extend_prefixes(std::size_t keep) {
 void Search::extend(std::size_t j, std::size_t keep) {
   const std::vector<GroupCost>& row = costs_.row(j);
   const std::vector<Point>& front = fronts_[j];
-  spend(row.size());
   Times earliest = kLatest;
   for (const Point& point : front) earliest = least(earliest, point.times);
   for (std::size_t i = j + 1; i <= costs_.count(); ++i) {
@@ -297,10 +299,14 @@ void Search::take(const Point& point) {
 void Search::spend(std::size_t steps) {
   steps_ += steps;
   if (steps_ <= kMostSteps) return;
-  throw UnsupportedError(
-      fmt::format("strategy 'optimal': the optimum of profile '{}' is not proven within the limit "
-                  "of {} steps: smoother tables of costs or 'unit: layer' need fewer",
-                  model_.name(), kMostSteps));
+  throw UnsupportedError(fmt::format(
+      "strategy 'optimal': the optimum of profile '{}' is not proven within the limit "
+      "of {} steps: fewer tensors ('unit: layer') or smoother tables of costs need less",
+      model_.name(), kMostSteps));
+}
+
+void Search::spend_on_all_groups() {
+  spend(kStepsPerGroup * (costs_.count() * (costs_.count() + 1) / 2));
 }
 
 }  // namespace

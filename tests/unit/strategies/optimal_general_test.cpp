@@ -243,7 +243,7 @@ TEST(OptimalGeneral, BeyondItsLimitOfStepsItRefusesToGuess) {
   profile.update = LinearCost{1, 0};
   const TimeModel model(profile);
   EXPECT_THAT([&] { static_cast<void>(Optimal().plan(model, {})); },
-              ThrowsMessage<UnsupportedError>(HasSubstr("limit of 268435456 steps")));
+              ThrowsMessage<UnsupportedError>(HasSubstr("limit of 1073741824 steps")));
 }
 
 }  // namespace
