@@ -69,6 +69,17 @@ void read_settings(const Node& root, const std::filesystem::path& folder,
   }
   if (auto node = root.find("compute")) config.compute = read_compute(*node, folder, vocabulary);
   if (auto node = root.find("link")) config.link = read_link(*node);
+  if (auto node = root.find("accumulation")) {
+    config.accumulation = small_integer(*node, 1, kMaxIterations);
+  }
+  if (auto node = root.find("grad_dtype")) {
+    if (word(*node, "grad_dtype", {"fp32", "bf16", "fp16"}) != "fp32") {
+      node->fail(
+          fmt::format("'{}' cannot be replayed yet, expected fp32: `mergewise simulate` has "
+                      "the others in the model",
+                      node->text()));
+    }
+  }
   if (auto node = root.find("buffers")) config.buffers = word(*node, "buffers", {"slice", "copy"});
   if (auto node = root.find("iterations")) config.iterations = read_iterations(*node);
   if (auto node = root.find("budget")) config.budget_ns = duration(*node);
@@ -101,8 +112,8 @@ RunConfig load_run_config(const std::filesystem::path& file, const ConfigVocabul
 RunConfig run_config_from(const Node& root, const std::filesystem::path& source,
                           const ConfigVocabulary& vocabulary) {
   root.allow_keys({"name", "workloads", "strategies", "compressors", "ranks", "device",
-                   "collective", "compute", "link", "buffers", "iterations", "budget", "seed",
-                   "deadline"});
+                   "collective", "compute", "link", "accumulation", "grad_dtype", "buffers",
+                   "iterations", "budget", "seed", "deadline"});
   const std::filesystem::path folder = std::filesystem::absolute(source).parent_path();
   RunConfig config;
   config.source = source;

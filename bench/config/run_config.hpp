@@ -68,6 +68,7 @@ struct RunConfig {
     friend bool operator==(const Link&, const Link&) = default;
   };
   std::optional<Link> link;
+  int accumulation = 1;           ///< micro-batches an iteration; only the last one communicates
   std::string buffers = "slice";  ///< slice (merging copies nothing) | copy (measures packing)
   struct Iterations {
     int block = 5;

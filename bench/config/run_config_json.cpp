@@ -46,6 +46,8 @@ json to_json(const RunConfig& config) {
       {"device", config.device},
       {"collective", config.collective},
       {"compute", {{"mode", config.compute.mode}, {"accelerator", config.compute.accelerator}}},
+      {"accumulation", config.accumulation},
+      {"grad_dtype", "fp32"},
       {"buffers", config.buffers},
       {"iterations",
        {{"block", config.iterations.block},

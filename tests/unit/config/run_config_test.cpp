@@ -45,6 +45,7 @@ TEST(RunConfig, ReadsEveryKey) {
   ASSERT_TRUE(config.link.has_value());
   EXPECT_EQ(config.link->a_us, 8000);
   EXPECT_EQ(config.link->gbps, 2.5);
+  EXPECT_EQ(config.accumulation, 4);
   EXPECT_EQ(config.buffers, "copy");
   EXPECT_EQ(config.iterations.block, 4);
   EXPECT_EQ(config.iterations.max, 40);
@@ -61,6 +62,7 @@ TEST(RunConfig, HasDefaultsForAllThatIsNotRequired) {
   EXPECT_EQ(config.compute.mode, "timed");
   EXPECT_EQ(config.compute.accelerator, "v100");
   EXPECT_FALSE(config.link.has_value());
+  EXPECT_EQ(config.accumulation, 1);
   EXPECT_EQ(config.buffers, "slice");
   EXPECT_EQ(config.iterations, (RunConfig::Iterations{5, 50, 0.02}));
   EXPECT_EQ(config.budget_ns, 0);
@@ -166,6 +168,8 @@ TEST(RunConfigJson, IsCompleteAndInTheFilesForm) {
     "collective": "gloo",
     "compute": {"mode": "timed", "accelerator": "v100"},
     "link": {"a_us": 1.5, "gbps": 10.0},
+    "accumulation": 1,
+    "grad_dtype": "fp32",
     "buffers": "slice",
     "iterations": {"block": 5, "max": 50, "target": 0.02},
     "budget": "150000ms",

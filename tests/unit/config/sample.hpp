@@ -47,6 +47,8 @@ inline const std::string kComplete =
     "collective: gloo\n"
     "compute: {mode: gemm, accelerator: a100}\n"
     "link: {a_us: 8000, gbps: 2.5}\n"
+    "accumulation: 4\n"
+    "grad_dtype: fp32\n"
     "buffers: copy\n"
     "iterations:\n"
     "  block: 4\n"
