@@ -58,6 +58,11 @@ class Strategy {
   /// It compares plans by their iteration times, which `run` measures: see search().
   [[nodiscard]] bool searches() const { return do_searches(); }
 
+  /// The collectives it sends with.
+  [[nodiscard]] std::vector<Collective> collectives(const TimeModel& model) const {
+    return do_collectives(model);
+  }
+
   /// Completes `given` with defaults, plans, and checks the plan. Throws InputError for an option
   /// it does not know or a bad value, UnsupportedError when the model has not what it needs (naming
   /// the collective whose cost is missing).
