@@ -112,7 +112,7 @@ Nanoseconds Race::time(const MergePlan& plan) {
   const Nanoseconds time =
       plan.groups == incumbent_.plan.groups ? incumbent_.time_ns : measure(make_entry(plan));
   if (std::isfinite(time)) {
-    probes_.push_back({plan.groups.size(), time});
+    probes_.push_back({plan.ends(), time});
     if (settings_.observe) settings_.observe(probes_.back());
   }
   return time;

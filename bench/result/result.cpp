@@ -143,6 +143,14 @@ void add_times(json& out, const CaseRecord& record) {
   out["tax_ns"] = number(record.tax_ns.value_or(kUnknown));
 }
 
+json probes_json(const std::vector<Probe>& probes) {
+  json out = json::array();
+  for (const Probe& probe : probes) {
+    out.push_back({{"ends", probe.ends}, {"iteration_ns", number(probe.iteration_ns)}});
+  }
+  return out;
+}
+
 json case_json(const CaseRecord& record, const std::map<std::string, Profile>& profiles) {
   const auto found = profiles.find(record.profile);
   const Profile* profile = found == profiles.end() ? nullptr : &found->second;
@@ -163,6 +171,7 @@ json case_json(const CaseRecord& record, const std::map<std::string, Profile>& p
            {"warmup_ns", numbers(record.warmup_ns)},
            {"summary", summary_json(record.summary)},
            {"stopped", record.stopped},
+           {"probes", probes_json(record.probes)},
            {"breakdown", breakdown_json(record.breakdown)},
            {"link", link_json(record.link)},
            {"spans", spans_json(record.spans)},
@@ -188,15 +197,6 @@ const char* name_of(CaseStatus status) {
   return "unknown";
 }
 
-json to_json(const Result& result) {
-  json profiles = json::object();
-  for (const auto& [key, profile] : result.profiles) profiles[key] = to_json(profile);
-  json calibrations = json::array();
-  for (const Calibration& calibration : result.calibrations) {
-    calibrations.push_back(to_json(calibration));
-  }
-  json cases = json::array();
-  for (const CaseRecord& record : result.cases) {
 json to_json(const Calibration& calibration) {
   json points = json::array();
   for (const CalibrationPoint& point : calibration.points) {
@@ -226,6 +226,15 @@ json to_json(const Calibration& calibration) {
           {"warnings", calibration.warnings}};
 }
 
+json to_json(const Result& result) {
+  json profiles = json::object();
+  for (const auto& [key, profile] : result.profiles) profiles[key] = to_json(profile);
+  json calibrations = json::array();
+  for (const Calibration& calibration : result.calibrations) {
+    calibrations.push_back(to_json(calibration));
+  }
+  json cases = json::array();
+  for (const CaseRecord& record : result.cases) {
     cases.push_back(case_json(record, result.profiles));
   }
   return {{"schema", kResultSchema},

@@ -46,7 +46,7 @@ TEST(Race, ReplaysEveryProbeBesideTheIncumbentAndRecordsIt) {
   // of the incumbent's 4 elements in turn.
   EXPECT_EQ(entries.size() - before, 2 * (1 + 2 + 4 * 2) + 4 * 2U);
   ASSERT_EQ(race.probes().size(), 1U);
-  EXPECT_EQ(race.probes()[0].groups, 2U);
+  EXPECT_EQ(race.probes()[0].ends, (std::vector<std::size_t>{1, 3}));
   EXPECT_FALSE(race.out_of_budget());
 }
 
