@@ -79,12 +79,15 @@ TEST(Mergecomp, GroupsAreAsManyAsAllowed) {
 }
 
 TEST(Mergecomp, EndsOnceMoreGroupsGainTooLittleButKeepsThem) {
-  // 50 with two groups, 48 with more: less than a twentieth.
+  // 50 with two groups, then a little less with each further one: never a twentieth.
   const auto time = [](const std::vector<std::size_t>& ends) {
-    return ends.size() == 1 ? 100.0 : (ends.size() == 2 ? 50.0 : 48.0);
+    return ends.size() == 1 ? 100 : 50 - 0.1 * static_cast<double>(ends.size() - 2);
   };
   test::Asked evaluator(time);
   EXPECT_THAT(Mergecomp().search(equal_tensors(64), groups(64), evaluator).ends(), SizeIs(4));
+  Options patient = groups(64);
+  patient.set("min_gain", 0.0);
+  EXPECT_THAT(Mergecomp().search(equal_tensors(64), patient, evaluator).ends(), SizeIs(64));
 }
 
 TEST(Mergecomp, ABorderThatMakesNoDifferenceGoesInTheMiddle) {
