@@ -86,7 +86,7 @@ std::pair<Calibration, CostModel> describe_calibration(Collective collective,
   return described;
 }
 
-std::pair<Calibration, CostModel> describe_copies(const std::vector<CalibrationPoint>& points) {
+std::pair<Calibration, CostModel> describe_copies(const MeasuredVariant& measured) {
   auto described = describe_points(measured);
   described.first.collective = "copy";
   return described;
