@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/app/paper_config.hpp"
+
+#include "bench/core/error.hpp"
+#include "bench/core/text.hpp"
+
+#include <fmt/format.h>
+
+namespace mergewise {
+namespace {
+
+constexpr const char* kSchema = "mergewise/paper/1";
+
+}  // namespace
+
+PaperConfig::PaperConfig(const std::string& id, const std::filesystem::path& folder)
+    : root_(parse_file(folder / (id + ".yaml"), kConfigLimits)), id_(id) {
+  const Node schema = root_.at("schema");
+  if (schema.as_string() != kSchema) {
+    schema.fail(fmt::format("'{}', expected {}", excerpt(schema.as_string()), kSchema));
+  }
+  const Node name = root_.at("name");
+  if (name.as_string() != id) {
+    name.fail(fmt::format("'{}', expected the file's name '{}'", excerpt(name.as_string()), id));
+  }
+}
+
+Reproduction PaperConfig::begin() const {
+  Reproduction paper;
+  paper.id = id_;
+  paper.title = root_.at("title").as_string();
+  paper.source = root_.at("source").as_string();
+  for (const Node& text : root_.at("assumptions").as_list()) {
+    paper.assumptions.push_back(text.as_string());
+  }
+  return paper;
+}
+
+Claim PaperConfig::claim(const std::string& key, const std::string& ours,
+                         const std::string& difference) const {
+  const Node claim = root_.at("claims").at(key);
+  claim.allow_keys({"what", "claimed", "cause"});
+  return {claim.at("what").as_string(), claim.at("claimed").as_string(), ours, difference,
+          claim.at("cause").as_string()};
+}
+
+std::optional<std::filesystem::path> PaperInputs::find(const std::string& file,
+                                                       const std::string& part,
+                                                       Reproduction& paper) const {
+  if (!reference) {
+    paper.not_run.push_back(fmt::format(
+        "{}: needs {}, which is not part of Mergewise: name the folder that has it with "
+        "--reference or MERGEWISE_REFERENCE",
+        part, file));
+    return std::nullopt;
+  }
+  const std::filesystem::path path = *reference / file;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    paper.not_run.push_back(fmt::format("{}: {} is not there", part, path.string()));
+    return std::nullopt;
+  }
+  return path;
+}
+
+const std::vector<std::string>& paper_ids() {
+  static const std::vector<std::string> kIds{"mg_wfbp", "ddl_benchmarks", "omgs", "mergecomp"};
+  return kIds;
+}
+
+Reproduction reproduce(const std::string& id, const PaperInputs& inputs) {
+  if (id == "mg_wfbp") return reproduce_mg_wfbp(inputs);
+  if (id == "ddl_benchmarks") return reproduce_ddl_benchmarks(inputs);
+  if (id == "omgs") return reproduce_omgs(inputs);
+  if (id == "mergecomp") return reproduce_mergecomp(inputs);
+  throw InputError(unknown_name("paper", id, paper_ids()));
+}
+
+}  // namespace mergewise

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// 60 published throughputs on V100s: MG-WFBP predicted from one group and from layer by layer.
+#include "bench/app/case_set.hpp"
+#include "bench/app/paper_config.hpp"
+#include "bench/app/rate_prediction.hpp"
+#include "bench/core/text.hpp"
+#include "bench/cost/cluster.hpp"
+#include "workloads/workload.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace mergewise {
+namespace {
+
+/// The costs that the authors' code planned with, by the table's name of the interconnect.
+using AuthorsCosts = std::map<std::string, Cluster>;
+
+AuthorsCosts authors_costs(const Node& list, const std::filesystem::path& clusters) {
+  AuthorsCosts costs;
+  for (const Node& entry : list.as_list()) {
+    entry.allow_keys({"interconnect", "cluster"});
+    costs[entry.at("interconnect").as_string()] =
+        load_cluster(entry.at("cluster").as_string(), clusters);
+  }
+  return costs;
+}
+
+std::optional<LinearCost> line_of(const AuthorsCosts& costs, const PublishedRates& published) {
+  const auto cluster = costs.find(published.network);
+  if (cluster == costs.end()) return std::nullopt;
+  const auto line = cluster->second.all_reduce.find(published.gpus);
+  if (line == cluster->second.all_reduce.end()) return std::nullopt;
+  return line->second;
+}
+
+class Shares {
+ public:
+  Shares(const PaperConfig& config, const std::filesystem::path& accelerators)
+      : accelerator_(load_accelerator(config.root().at("accelerator").as_string(), accelerators)),
+        sequence_length_(config.root().at("sequence_length").as_integer(1)) {}
+
+  /// The backward shares of one of our networks at a batch size.
+  [[nodiscard]] Profile of(const std::string& id, std::int64_t batch) const {
+    ModelArguments arguments;
+    if (id.starts_with("bert")) arguments.sequence_length = sequence_length_;
+    return make_profile(make_workload(build_model(id, arguments), batch, accelerator_), 1, {});
+  }
+
+ private:
+  Accelerator accelerator_;
+  std::int64_t sequence_length_;
+};
+
+}  // namespace
+
+Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
+  const PaperConfig config("ddl_benchmarks", inputs.papers);
+  Reproduction paper = config.begin();
+  const auto file =
+      inputs.find("published/ddl_benchmarks_2020.csv", "published throughputs on V100s", paper);
+  if (!file) return paper;
+  const PublishedTable table = load_published_rates(*file);
+  const AuthorsCosts costs = authors_costs(config.root().at("authors_costs"), inputs.clusters);
+  const std::int64_t min_elements = config.root().at("min_elements").as_integer(0);
+  const Shares shares(config, inputs.accelerators);
+
+  std::vector<RatePrediction> predictions;
+  std::vector<std::string> without_costs;
+  for (const PublishedRates& published : table.cases) {
+    if (!published.single && !published.wfbp && !published.mg_wfbp) continue;
+    const auto id = model_id_of(published.model, model_ids());
+    if (!id) {
+      predictions.push_back(refuse_rate(published, "not one of our networks"));
+      continue;
+    }
+    const auto authors = line_of(costs, published);
+    if (!authors) {
+      without_costs.push_back(fmt::format("{} {} GPUs", published.network, published.gpus));
+    }
+    predictions.push_back(
+        predict_rate(published, shares.of(*id, published.batch), authors, min_elements));
+  }
+  paper.tables = tables_of(predictions, "V100, 4 a node");
+  auto& notes = paper.tables.back().notes;
+  if (!table.other_methods.empty()) {
+    notes.push_back(fmt::format("Not modelled here: {}.", join(table.other_methods)));
+  }
+  if (!without_costs.empty()) {
+    notes.push_back(fmt::format("The authors' code has no costs for {}.", join(without_costs)));
+  }
+  paper.claims.push_back(config.claim("authors_plan",
+                                      text_of(errors_of(predictions, WhichPlan::kAuthors)),
+                                      direction_of(errors_of(predictions, WhichPlan::kAuthors))));
+  paper.claims.push_back(config.claim("fitted_plan",
+                                      text_of(errors_of(predictions, WhichPlan::kFitted)),
+                                      direction_of(errors_of(predictions, WhichPlan::kFitted))));
+  return paper;
+}
+
+}  // namespace mergewise
