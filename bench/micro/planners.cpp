@@ -85,6 +85,9 @@ void register_optimal() {
       ->Range(kFewest, kMostQuadratic)
       ->Complexity(benchmark::oNSquared);
   add("plan/optimal/measured_slow", plan, "optimal", slow_table())->Arg(467);
+  add("plan/optimal/best_of_slow", plan, "optimal",
+      BestOfCost{{{2.2e7, 15.1}, {2.5e7, 10}, {3e7, 7}}})
+      ->Arg(467);
   const std::pair<const char*, SyntheticCompression> compressed[] = {
       {"slow_start", synthetic_slow_start()},
       {"balanced", synthetic_balanced()},
