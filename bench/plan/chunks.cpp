@@ -44,7 +44,7 @@ class Chunks {
   }
 
  private:
-  struct InFlight {
+  struct HandedOver {
     Nanoseconds end;
     Bytes bytes;
   };
@@ -100,7 +100,7 @@ class Chunks {
   std::vector<Bytes> left_;           // not handed over yet
   std::size_t next_ = 0;              // the first group that is not ready
   std::vector<std::size_t> waiting_;  // ready groups with bytes left, in ready order
-  std::deque<InFlight> in_flight_;
+  std::deque<HandedOver> in_flight_;
   Bytes bytes_in_flight_ = 0;
   Nanoseconds network_free_ = 0;
 };
