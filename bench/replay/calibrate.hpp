@@ -34,13 +34,13 @@ struct CalibrationSettings {
   int rounds = 3;  ///< sizes and variants are interleaved in every round, in a new random order
   Nanoseconds time_per_point_ns = 3e8;  ///< per round: how often a size is repeated follows from it
   int most_repetitions = 20;
-  /// Of all sizes, variants and rounds; 0: no limit. Sizes for which it does not suffice are left
-  /// out, the largest first; then the expensive ones get fewer rounds.
+  /// Of everything; 0: no limit. At most half of it is for trying every size once; those for which
+  /// it does not suffice are left out, the largest first. Expensive sizes get fewer rounds.
   Nanoseconds budget_ns = 0;
   std::uint64_t seed = 1;
   std::function<bool()> stop_requested;
-  /// Called before each measurement, on every rank; may be empty. Round -1: the estimates that
-  /// everything begins with.
+  /// Called before each measurement, on every rank; may be empty. Round -1: the trials that
+  /// everything begins with, sizes ascending.
   std::function<void(Bytes bytes, CostVariant variant, int round)> observe;
 };
 
@@ -66,9 +66,10 @@ struct MeasuredCosts {
 };
 
 /// One collective under the settings' variants. A measurement is the mean of its repetitions, the
-/// maximum over ranks; a point the median over the rounds, low and high the 95 % interval of that
-/// median (NaN with a single round). Collective over the control plane: all ranks call it with
-/// equal settings but stop_requested; those that take no part pass null and follow.
+/// maximum over ranks; a point the median over the rounds (the trial where there was no time for
+/// one), low and high the 95 % interval of that median (NaN with less than two rounds). Collective
+/// over the control plane: all ranks call it with equal settings but stop_requested; those that
+/// take no part pass null and follow.
 [[nodiscard]] MeasuredCosts calibrate_collective(ControlPlane& control, Device* device,
                                                  Communicator* communicator, Collective collective,
                                                  const CalibrationSettings& settings);

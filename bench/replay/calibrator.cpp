@@ -18,11 +18,10 @@ namespace {
 // What a measurement needs at least: one operation has none before it to be back to back with.
 int fewest_repetitions(CostVariant variant) { return variant == CostVariant::kIsolated ? 1 : 2; }
 
-// Only for estimates: what shares the processor takes longer.
-double slowdown(CostVariant variant) { return variant == CostVariant::kBesideCompute ? 2 : 1; }
-
 // Of the budget, so that the last measurement ends within it.
 constexpr double kUsable = 0.9;
+// Of the budget, for trying all sizes once.
+constexpr double kForTrials = 0.5;
 
 }  // namespace
 
@@ -43,46 +42,47 @@ Calibrator::Calibrator(ControlPlane& control, const CalibrationSettings& setting
 }
 
 MeasuredCosts Calibrator::run() {
-  if (estimate()) {
-    set_repetitions();
-    for (int round = 0; round < settings_.rounds && !stopped_ && !out_of_time_; ++round) {
-      measure_round(round);
-    }
+  try_sizes();
+  if (!stopped_ && !out_of_time_) set_repetitions();
+  for (int round = 0; round < settings_.rounds && !stopped_ && !out_of_time_; ++round) {
+    measure_round(round);
   }
   return result();
 }
 
-// Once for each size, the smallest first: also touches the memory, and connects what is connected
-// lazily. A size is admitted when one round of it, and of all before it, fits into the budget.
-// False when a stop was requested.
-bool Calibrator::estimate() {
-  double once_each = 0;  // operations in one measurement of each variant, the two here included
-  for (const CostVariant variant : settings_.variants) {
-    once_each += fewest_repetitions(variant) * slowdown(variant);
-  }
-  Nanoseconds planned = 0;
-  Nanoseconds once = 0;
-  for (std::size_t i = 0; i < settings_.sizes.size() && !stopped_; ++i) {
+// Each size once, the smallest first, as far as the budget goes: the operations of the next one are
+// expected to take longer as it is larger.
+void Calibrator::try_sizes() {
+  Trial last;
+  for (std::size_t i = 0; i < settings_.sizes.size() && !stopped_ && !out_of_time_; ++i) {
     const Bytes bytes = settings_.sizes[i];
     if (i > 0 && settings_.budget_ns > 0) {
       const double ratio = static_cast<double>(bytes) / static_cast<double>(settings_.sizes[i - 1]);
-      // The two takes here, then its first round.
-      const Nanoseconds needed = once * ratio * (2 + once_each);
-      if (planned + needed > left()) {
+      if (last.overhead + last.operations * ratio > left(kForTrials)) {
         left_out_.assign(settings_.sizes.begin() + static_cast<std::ptrdiff_t>(i),
                          settings_.sizes.end());
-        break;
+        return;
       }
     }
-    observe(bytes, settings_.variants.front(), -1);
-    (void)take(bytes, CostVariant::kBackToBack, 1);
-    once = std::max(take(bytes, CostVariant::kBackToBack, 1), 1.0);
-    planned += once * once_each;
-    for (std::size_t variant = 0; variant < settings_.variants.size(); ++variant) {
-      cells_.push_back({variant, bytes, once * slowdown(settings_.variants[variant]), 0, 0, {}});
-    }
+    last = try_size(bytes);
   }
-  return !stopped_;
+}
+
+Calibrator::Trial Calibrator::try_size(Bytes bytes) {
+  observe(bytes, settings_.variants.front(), -1);
+  Trial trial;
+  // Connects lazily, touches the memory.
+  trial.operations = take(bytes, CostVariant::kBackToBack, 1);
+  trial.overhead = last_wall_ - trial.operations;
+  for (std::size_t variant = 0; variant < settings_.variants.size() && !stopped_; ++variant) {
+    Cell cell{variant, bytes, 0, 0, fewest_repetitions(settings_.variants[variant]), 0, {}};
+    cell.trial = take(bytes, settings_.variants[variant], cell.repetitions);
+    cell.overhead = std::max(last_wall_ - cell.trial * cell.repetitions, 0.0);
+    trial.operations += cell.trial * cell.repetitions;
+    trial.overhead += cell.overhead;
+    cells_.push_back(std::move(cell));
+  }
+  return trial;
 }
 
 // An equal share of the time for each cell and round; the large ones need more than theirs and get
@@ -90,14 +90,15 @@ bool Calibrator::estimate() {
 void Calibrator::set_repetitions() {
   Nanoseconds share = settings_.time_per_point_ns;
   if (settings_.budget_ns > 0) {
-    share = std::min(
-        share, left() / static_cast<double>(settings_.rounds) / static_cast<double>(cells_.size()));
+    share = std::min(share, left(kUsable) / static_cast<double>(settings_.rounds) /
+                                static_cast<double>(cells_.size()));
   }
   for (Cell& cell : cells_) {
     const double fewest = fewest_repetitions(settings_.variants[cell.variant]);
     const double most = std::max(fewest, static_cast<double>(settings_.most_repetitions));
-    cell.repetitions = static_cast<int>(std::clamp(share / cell.once, fewest, most));
-    cell.wall = cell.once * cell.repetitions;
+    const double fitting = (share - cell.overhead) / std::max(cell.trial, 1.0);
+    cell.repetitions = static_cast<int>(std::clamp(fitting, fewest, most));
+    cell.wall = cell.overhead + cell.trial * cell.repetitions;
   }
 }
 
@@ -106,11 +107,11 @@ void Calibrator::set_repetitions() {
 std::vector<std::size_t> Calibrator::cells_of_round(int round) {
   std::vector<std::size_t> chosen(cells_.size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-  if (settings_.budget_ns > 0 && round > 0) {
+  if (settings_.budget_ns > 0) {
     std::stable_sort(chosen.begin(), chosen.end(), [this](std::size_t a, std::size_t b) {
       return cells_[a].wall < cells_[b].wall;
     });
-    const Nanoseconds share = left() / (settings_.rounds - round);
+    const Nanoseconds share = left(kUsable) / (settings_.rounds - round);
     Nanoseconds sum = 0;
     std::size_t count = 0;
     while (count < chosen.size() && (sum += cells_[chosen[count]].wall) <= share) ++count;
@@ -125,16 +126,12 @@ std::vector<std::size_t> Calibrator::cells_of_round(int round) {
 void Calibrator::measure_round(int round) {
   for (const std::size_t i : cells_of_round(round)) {
     if (stopped_ || out_of_time_) return;
-    measure(cells_[i], round);
+    Cell& cell = cells_[i];
+    const CostVariant variant = settings_.variants[cell.variant];
+    observe(cell.bytes, variant, round);
+    cell.samples.push_back(take(cell.bytes, variant, cell.repetitions));
+    cell.wall = last_wall_;
   }
-}
-
-void Calibrator::measure(Cell& cell, int round) {
-  const CostVariant variant = settings_.variants[cell.variant];
-  observe(cell.bytes, variant, round);
-  const Nanoseconds sample = take(cell.bytes, variant, cell.repetitions);
-  cell.samples.push_back(sample);
-  cell.wall = last_wall_;
 }
 
 // On this rank: how long each repetition took, or all together divided by their number.
@@ -181,30 +178,32 @@ Nanoseconds Calibrator::take(Bytes bytes, CostVariant variant, int repetitions) 
   return mean(longest);
 }
 
-// Of the budget, by rank 0's clock.
-Nanoseconds Calibrator::left() {
-  const std::vector<double> mine{settings_.budget_ns * kUsable -
+// Of this part of the budget, by rank 0's clock.
+Nanoseconds Calibrator::left(double part) {
+  const std::vector<double> mine{settings_.budget_ns * part -
                                  static_cast<double>(now() - started_)};
   return std::max(from_bytes<double>(control_.broadcast(to_bytes(mine)))[0], 0.0);
 }
 
+// A trial counts only where nothing better came of its size.
 MeasuredCosts Calibrator::result() const {
   MeasuredCosts costs;
   costs.left_out = left_out_;
   costs.stopped = stopped_;
   for (const CostVariant variant : settings_.variants) costs.variants.push_back({variant, {}});
   for (const Cell& cell : cells_) {
-    if (cell.samples.empty()) continue;
     CalibrationPoint point;
     point.bytes = cell.bytes;
-    point.ns = median(cell.samples);
+    point.ns = cell.samples.empty() ? cell.trial : median(cell.samples);
     point.low_ns = point.high_ns = std::numeric_limits<double>::quiet_NaN();
+    point.repetitions = cell.samples.empty()
+                            ? fewest_repetitions(settings_.variants[cell.variant])
+                            : cell.repetitions * static_cast<int>(cell.samples.size());
     if (cell.samples.size() > 1) {
       const Interval interval = bootstrap_median(cell.samples, 1, settings_.seed);
       point.low_ns = interval.low;
       point.high_ns = interval.high;
     }
-    point.repetitions = cell.repetitions * static_cast<int>(cell.samples.size());
     costs.variants[cell.variant].points.push_back(point);
   }
   return costs;

@@ -31,19 +31,26 @@ class Calibrator {
   struct Cell {
     std::size_t variant;
     Bytes bytes;
-    Nanoseconds once;  // of one operation, estimated
+    Nanoseconds trial = 0;     // with the fewest repetitions
+    Nanoseconds overhead = 0;  // of a measurement beside its operations
     int repetitions = 0;
-    Nanoseconds wall = 0;  // of one measurement: estimated, then as the last one took
+    Nanoseconds wall = 0;  // of one measurement: expected, then as the last one took
     std::vector<double> samples;
   };
 
-  [[nodiscard]] bool estimate();
+  // How long a size was tried.
+  struct Trial {
+    Nanoseconds operations = 0;
+    Nanoseconds overhead = 0;
+  };
+
+  void try_sizes();
+  [[nodiscard]] Trial try_size(Bytes bytes);
   void set_repetitions();
   void measure_round(int round);
-  void measure(Cell& cell, int round);
   [[nodiscard]] Nanoseconds take(Bytes bytes, CostVariant variant, int repetitions);
   [[nodiscard]] std::vector<double> time_here(Bytes bytes, CostVariant variant, int repetitions);
-  [[nodiscard]] Nanoseconds left();
+  [[nodiscard]] Nanoseconds left(double part);
   [[nodiscard]] std::vector<std::size_t> cells_of_round(int round);
   [[nodiscard]] MeasuredCosts result() const;
   void observe(Bytes bytes, CostVariant variant, int round) const;

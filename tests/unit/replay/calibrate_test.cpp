@@ -191,7 +191,27 @@ TEST(Calibrate, AStopKeepsWhatWasMeasured) {
   settings.stop_requested = [&] { return measured == 2; };
   const Pretended run(settings);
   EXPECT_TRUE(run.costs.stopped);
-  EXPECT_EQ(run.costs.variants[0].points.size(), 2U);
+  EXPECT_EQ(run.costs.variants[0].points.size(), 3U) << "all were tried";
+}
+
+TEST(Calibrate, AStopWhileSizesAreTriedKeepsThoseThatWere) {
+  CalibrationSettings settings = quick({8, 16, 32});
+  Bytes tried = 0;
+  settings.observe = [&](Bytes bytes, CostVariant, int) { tried = bytes; };
+  settings.stop_requested = [&] { return tried == 32; };
+  const Pretended run(settings);
+  EXPECT_TRUE(run.costs.stopped);
+  EXPECT_THAT(sizes_of(run.costs.variants[0]), ElementsAre(8, 16));
+}
+
+TEST(Calibrate, SizesAreTriedFromTheSmallestOn) {
+  CalibrationSettings settings = quick({8, 16, 32});
+  std::vector<Bytes> tried;
+  settings.observe = [&](Bytes bytes, CostVariant, int round) {
+    if (round < 0) tried.push_back(bytes);
+  };
+  const Pretended run(settings);
+  EXPECT_EQ(tried, settings.sizes);
 }
 
 TEST(Calibrate, AStopAtTheStartGivesNoPoints) {
