@@ -33,8 +33,7 @@ FittedCost fit_cost(const MeasuredPoints& points) {
     fitted.why = fmt::format("the line is off by up to {}, {} segments by up to {}",
                              percent(line_error), fitted.segments->segments.size(), percent(error));
   } else {
-    fitted.why = fmt::format("the line is off by up to {}{}, so the points are interpolated",
-                             percent(line_error),
+    fitted.why = fmt::format("the line is off by up to {}{}", percent(line_error),
                              fitted.segments->segments.size() > 1
                                  ? fmt::format(", {} segments by up to {}",
                                                fitted.segments->segments.size(), percent(error))
