@@ -5,6 +5,7 @@
 #include "bench/app/ranking.hpp"
 #include "bench/app/result_book.hpp"
 #include "bench/app/session.hpp"
+#include "bench/app/utc_now.hpp"
 #include "bench/collective/control_plane.hpp"
 #include "bench/result/environment.hpp"
 
@@ -12,20 +13,10 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 
 namespace mergewise {
 namespace {
-
-std::string utc_now() {
-  const std::time_t time = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&time, &parts);
-  char text[32];
-  (void)std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 Result base_result(const RunConfig& config) {
   Result result;
