@@ -12,8 +12,10 @@ namespace mergewise {
 namespace {
 
 constexpr Nanoseconds kUnknown = std::numeric_limits<double>::infinity();
-// Rounds of the reference against itself: a spread needs more than a median.
+// Rounds of the reference against itself: a spread needs more of them than a median; at most half
+// of a budget's time.
 constexpr int kNoiseRounds = 8;
+constexpr int kLeastNoiseRounds = 3;
 // What a budget is divided by: searches ask for about so many plans.
 constexpr double kProbes = 20;
 constexpr int kWarmup = 2;
@@ -66,7 +68,14 @@ void Race::start() {
   }
   block_ = std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, settings_.block),
                       settings_.block);
-  noise_ = 2 * standard_error(ratios(incumbent_, kNoiseRounds), settings_.rounds);
+  const double affordable = ranks_.remaining() / 2 / (2.0 * block_ * incumbent_.time_ns);
+  const int rounds = static_cast<int>(std::min<double>(affordable, kNoiseRounds));
+  if (rounds < kLeastNoiseRounds) {
+    out_of_budget_ = true;
+    incumbent_.time_ns = kUnknown;
+    return;
+  }
+  noise_ = 2 * standard_error(ratios(incumbent_, rounds), settings_.rounds);
   incumbent_.time_ns = median(incumbent_blocks_);
 }
 

@@ -36,7 +36,7 @@ class Race {
   Race(ControlPlane& control, Replayer* replayer, MergePlan reference,
        std::function<std::uint64_t(const MergePlan&)> hash_of, RaceSettings settings);
 
-  /// Infinity for a plan that could not be measured: the budget has no time for it, a rank wished
+  /// Infinity for a plan that could not be measured: the budget had no time for it, a rank wished
   /// to stop, or it gives wrong sums.
   [[nodiscard]] Nanoseconds time(const MergePlan& plan);
   /// Two standard errors of such a ratio, from the reference against itself; measured once.
