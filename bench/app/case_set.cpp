@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/case_set.hpp"
 
+#include "bench/strategies/registry.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace mergewise {
 
@@ -17,7 +21,9 @@ Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts&
   profile.all_reduce = costs.all_reduce;
   profile.all_gather = costs.all_gather;
   profile.reduce_scatter = costs.reduce_scatter;
-  if (ranks > 1) return profile;
+  const bool sends = std::any_of(profile.tensors.begin(), profile.tensors.end(),
+                                 [](const ProfileTensor& tensor) { return tensor.bytes > 0; });
+  if (ranks > 1 && sends) return profile;
   CollectiveCost free;
   free.isolated = CostModel();
   for (auto* cost : {&profile.all_reduce, &profile.all_gather, &profile.reduce_scatter}) {
@@ -26,16 +32,40 @@ Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts&
   return profile;
 }
 
-void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies) {
+void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
+                     const Searcher& search) {
   const TimeModel model(set.profile);
   const auto optimal = optimal_iteration(model);
   std::vector<Bytes> bytes;
   for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
   for (const ChoiceConfig& choice : strategies) {
-    PlannedStrategy strategy{choice.id, plan_case(choice.id, choice.options, model, optimal), 0};
-    strategy.hash = hash(strategy.planned.plan, bytes, model.wire());
-    set.strategies.push_back(std::move(strategy));
+    const auto strategy = make_strategy(choice.id);
+    PlannedStrategy planned{choice.id, {}, 0, {}, false};
+    if (search && strategy->searches()) {
+      Searched searched = search(*strategy, choice.options, model);
+      planned.planned = {
+          std::move(searched.plan), resolve(strategy->options(), choice.options), {}, optimal};
+      planned.planned.timeline = predict(model, planned.planned.plan);
+      planned.probes = std::move(searched.probes);
+      planned.cut_short = searched.cut_short;
+    } else {
+      planned.planned = plan_case(choice.id, choice.options, model, optimal);
+    }
+    planned.hash = hash(planned.planned.plan, bytes, model.wire());
+    set.strategies.push_back(std::move(planned));
   }
+}
+
+std::vector<Collective> collectives_of(const std::vector<ChoiceConfig>& strategies,
+                                       const Workload& workload) {
+  const TimeModel model(make_profile(workload, 1, {}));
+  std::vector<Collective> all{Collective::kAllReduce};
+  for (const ChoiceConfig& choice : strategies) {
+    for (const Collective collective : make_strategy(choice.id)->collectives(model)) {
+      if (std::find(all.begin(), all.end(), collective) == all.end()) all.push_back(collective);
+    }
+  }
+  return all;
 }
 
 std::vector<Contestant> contestants_of(const CaseSet& set) {

@@ -9,9 +9,11 @@
 #include "bench/cost/cluster.hpp"
 #include "bench/cost/profile.hpp"
 #include "bench/replay/contest.hpp"
+#include "bench/strategies/strategy.hpp"
 #include "workloads/workload.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,7 +24,18 @@ struct PlannedStrategy {
   std::string strategy;
   PlannedCase planned;
   std::uint64_t hash = 0;
+  std::vector<Probe> probes;  ///< what a search measured
+  bool cut_short = false;     ///< the search, by the budget
 };
+
+/// A plan that was found by measuring others.
+struct Searched {
+  MergePlan plan;
+  std::vector<Probe> probes;
+  bool cut_short = false;
+};
+using Searcher = std::function<Searched(const Strategy& strategy, const Options& options,
+                                        const TimeModel& model)>;
 
 struct CaseSet {
   std::string workload;
@@ -39,13 +52,20 @@ struct CaseSet {
   std::vector<std::string> flags;  ///< of every case of the set
 };
 
-/// The profile of a workload's times with these costs of collectives. On one rank those that are
-/// missing cost nothing.
+/// The profile of a workload's times with these costs of collectives. On one rank, or
+/// without a byte to send, those that are missing cost nothing.
 [[nodiscard]] Profile make_profile(const Workload& workload, int ranks,
                                    const CollectiveCosts& costs);
 
-/// Plans every strategy of the config for the set's profile.
-void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies);
+/// Plans every strategy of the config for the set's profile; those that search with `search`, or
+/// in the model without it.
+void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
+                     const Searcher& search = {});
+
+/// Every collective that one of these strategies sends this workload with, and the all-reduce, by
+/// whose cost optimal plans are made.
+[[nodiscard]] std::vector<Collective> collectives_of(const std::vector<ChoiceConfig>& strategies,
+                                                     const Workload& workload);
 
 /// As the contest wants them.
 [[nodiscard]] std::vector<Contestant> contestants_of(const CaseSet& set);

@@ -3,6 +3,8 @@
 
 #include "bench/app/data_folder.hpp"
 #include "bench/core/error.hpp"
+#include "bench/plan/time_model.hpp"
+#include "bench/strategies/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -13,13 +15,17 @@ namespace {
 
 LoadedWorkload from_profile(const std::filesystem::path& file) {
   const Profile profile = load_profile(file);
+  const TimeModel times(profile);
   LoadedWorkload loaded;
   loaded.costs = {profile.all_reduce, profile.all_gather, profile.reduce_scatter};
+  loaded.accumulation = profile.accumulation;
+  loaded.grad_dtype = profile.grad_dtype;
   Workload& workload = loaded.workload;
   workload.name = profile.name;
   workload.times_from = "profile " + file.filename().string();
   workload.forward_ns = profile.forward_ns;
-  for (const ProfileTensor& tensor : profile.tensors) {
+  for (std::size_t i = 0; i < profile.tensors.size(); ++i) {
+    const ProfileTensor& tensor = profile.tensors[i];
     if (tensor.bytes % 4 != 0) {
       throw InputError(fmt::format(
           "{}: tensor '{}' has {} bytes, but gradients are replayed as fp32: expected a multiple "
@@ -27,9 +33,43 @@ LoadedWorkload from_profile(const std::filesystem::path& file) {
           file.string(), tensor.name, tensor.bytes));
     }
     workload.tensors.push_back({tensor.name, tensor.layer, tensor.shape, tensor.bytes,
-                                tensor.forward_ns.value_or(0), tensor.backward_ns});
+                                times.forward(i), tensor.backward_ns});
   }
   return loaded;
+}
+
+// Before anything starts: what can only be seen in the model.
+void check_replayable(const RunConfig& config) {
+  for (const ChoiceConfig& choice : config.strategies) {
+    if (make_strategy(choice.id)->replayable()) continue;
+    throw InputError(fmt::format(
+        "{}: plans of strategy '{}' cannot be replayed: leave it out, and see them in the model "
+        "with `mergewise simulate`",
+        config.source.string(), choice.id));
+  }
+  for (const ChoiceConfig& choice : config.compressors) {
+    if (choice.id == "none") continue;
+    throw InputError(fmt::format(
+        "{}: compressor '{}' cannot be replayed yet: leave it out, and see it in the model with "
+        "`mergewise simulate`",
+        config.source.string(), choice.id));
+  }
+}
+
+// A profile says what its iterations are; a run replays what the config says.
+void check_iteration(const RunConfig& config, const LoadedWorkload& loaded) {
+  if (loaded.grad_dtype != DType::kFloat32) {
+    throw InputError(fmt::format(
+        "{}: the gradients of workload '{}' are {}, but only fp32 can be replayed yet: see it in "
+        "the model with `mergewise simulate`",
+        config.source.string(), loaded.workload.name, name_of(loaded.grad_dtype)));
+  }
+  if (loaded.accumulation.value_or(config.accumulation) != config.accumulation) {
+    throw InputError(fmt::format(
+        "{0}: the profile of workload '{1}' has {2} micro-batches an iteration, the config {3}: "
+        "set `accumulation: {2}`, or change the profile",
+        config.source.string(), loaded.workload.name, *loaded.accumulation, config.accumulation));
+  }
 }
 
 void check_real_work(const RunConfig& config, const Workload& workload) {
@@ -43,7 +83,8 @@ void check_real_work(const RunConfig& config, const Workload& workload) {
 
 // Held time cannot be cut short, so a budget could not end it in time.
 void check_budget(const RunConfig& config, const Workload& workload) {
-  const Nanoseconds iteration = workload.forward_ns + workload.backward_ns();
+  const Nanoseconds iteration =
+      config.accumulation * (workload.forward_ns + workload.backward_ns());
   if (config.compute.mode == "timed" && config.budget_ns > 0 && iteration > config.budget_ns) {
     throw InputError(
         fmt::format("{}: one iteration of workload '{}' takes {}, more than the budget of {}: "
@@ -98,9 +139,11 @@ Bytes LoadedWorkload::total_bytes() const {
 }
 
 std::vector<LoadedWorkload> load_workloads(const RunConfig& config) {
+  check_replayable(config);
   std::vector<LoadedWorkload> workloads;
   for (const WorkloadConfig& workload : config.workloads) {
     workloads.push_back(load_workload(workload, config.compute.accelerator));
+    check_iteration(config, workloads.back());
     check_real_work(config, workloads.back().workload);
     check_budget(config, workloads.back().workload);
   }

@@ -6,6 +6,7 @@
 #include "bench/cost/cluster.hpp"
 #include "workloads/workload.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct LoadedWorkload {
   Workload workload;
   /// Of a workload that came as a profile: the costs it has, used instead of a calibration.
   CollectiveCosts costs;
+  std::optional<int> accumulation{};  ///< of a profile
+  DType grad_dtype = DType::kFloat32;
 
   [[nodiscard]] std::vector<Bytes> tensor_bytes() const;
   [[nodiscard]] Bytes total_bytes() const;
@@ -25,9 +28,9 @@ struct LoadedWorkload {
 [[nodiscard]] LoadedWorkload load_workload(const WorkloadConfig& config,
                                            const std::string& accelerator);
 
-/// Throws InputError for everything that is wrong with a model, profile or accelerator, for two
-/// workloads of the same name and batch, and for `compute: gemm` with a workload that has times but
-/// no shapes.
+/// Throws InputError for strategies, compressors and profiles that cannot be replayed, for
+/// everything that is wrong with a model, profile or accelerator, for two workloads of the same
+/// name and batch, and for `compute: gemm` with a workload that has times but no shapes.
 [[nodiscard]] std::vector<LoadedWorkload> load_workloads(const RunConfig& config);
 
 }  // namespace mergewise

@@ -41,8 +41,10 @@ std::optional<Nanoseconds> tax(const CaseSet& set, const CaseRecord& record) {
   return std::nullopt;
 }
 
-void set_flags(CaseRecord& record, const CaseSet& set, const ContestantResult& measured) {
+void set_flags(CaseRecord& record, const CaseSet& set, const ContestantResult& measured,
+               bool cut_short) {
   record.flags = set.flags;
+  if (cut_short) record.flags.emplace_back("search_cut_short");
   if (measured.unstable && !measured.warmup_ns.empty()) record.flags.emplace_back("unstable");
   if (!record.summary) return;
   if (record.summary->count < kFewSamples) record.flags.emplace_back("few_samples");
@@ -71,6 +73,7 @@ CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResul
   record.predicted = strategy.planned.timeline;
   record.predicted_ns = strategy.planned.timeline.iteration_ns;
   record.optimal_ns = strategy.planned.optimal_ns;
+  record.probes = strategy.probes;
   set_status(record, measured, contest);
   record.warmup_ns = measured.warmup_ns;
   record.samples_ns = measured.samples_ns;
@@ -87,7 +90,7 @@ CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResul
   }
   std::copy_if(measured.spans.begin(), measured.spans.end(), std::back_inserter(record.spans),
                [](const MeasuredSpan& span) { return span.rank == 0; });
-  set_flags(record, set, measured);
+  set_flags(record, set, measured, strategy.cut_short);
   return record;
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/session.hpp"
 
+#include "bench/app/measured_evaluator.hpp"
 #include "bench/app/records.hpp"
 #include "bench/app/stop_signals.hpp"
+#include "bench/app/workload_compute.hpp"
 #include "bench/core/error.hpp"
 #include "bench/core/median.hpp"
 #include "bench/device/host/host_device.hpp"
 #include "bench/replay/calibrate.hpp"
 #include "bench/result/environment.hpp"
+#include "bench/strategies/registry.hpp"
 #include "kernels/compute/gemm_compute.hpp"
 
 #include <fmt/format.h>
@@ -29,29 +32,11 @@ std::string boot_id() {
   return id;
 }
 
-std::unique_ptr<Compute> make_compute(const Workload& workload, bool timed) {
-  if (!timed) return make_gemm_compute(workload.layers, workload.backward_layers);
-  std::vector<Nanoseconds> backward;
-  for (const WorkloadTensor& tensor : workload.tensors) backward.push_back(tensor.backward_ns);
-  return make_timed_compute({workload.forward_ns}, std::move(backward));
-}
-
 // Marks on the communication stream which group is in flight, for verdicts.
 Replayer::GroupHook mark_groups(ControlPlane& control) {
   return [plane = &control](Stream& stream, std::int64_t group) {
     as_host(stream).enqueue([plane, group] { plane->set_group(group); });
   };
-}
-
-// Real work takes the time it takes: measured, not modelled.
-void use_measured_times(Workload& workload, const Replayer::LayerTimes& times) {
-  workload.times = TimesKind::kMeasured;
-  workload.times_from = "real work on these ranks";
-  workload.forward_ns = times.forward_ns;
-  for (std::size_t i = 0; i < workload.tensors.size(); ++i) {
-    workload.tensors[i].backward_ns = times.backward_ns[i];
-    workload.tensors[i].forward_ns = 0;
-  }
 }
 
 std::string running_medians(const CaseSet& set, const ContestResult& so_far) {
@@ -132,17 +117,41 @@ bool Session::prepare_group(int ranks) {
     if (!workload.costs.all_reduce) largest = std::max(largest, workload.total_bytes());
   }
   if (ranks == 1 || largest == 0) return true;
-  announce(fmt::format("calibrating the all-reduce on {} ranks", ranks));
-  return calibrate_group(group, control_, *device_, calibration_settings(largest));
+  return calibrate(group, ranks, largest);
 }
 
-CalibrationSettings Session::calibration_settings(Bytes largest) const {
+// An all-gather's size is what one rank contributes.
+bool Session::calibrate(RankGroup& group, int ranks, Bytes largest) {
+  std::vector<Collective> wanted;
+  for (const LoadedWorkload& loaded : workloads_) {
+    if (loaded.costs.all_reduce) continue;
+    for (const Collective collective : collectives_of(config_.strategies, loaded.workload)) {
+      if (std::find(wanted.begin(), wanted.end(), collective) == wanted.end()) {
+        wanted.push_back(collective);
+      }
+    }
+  }
+  const auto elements = static_cast<std::size_t>(largest) / sizeof(float);
+  const Bytes part = static_cast<Bytes>(shard_of(elements, 0, ranks).count * sizeof(float));
+  for (const Collective collective : wanted) {
+    announce(fmt::format("calibrating {} on {} ranks", name_of(collective), ranks));
+    const Bytes most = collective == Collective::kAllGather ? part : largest;
+    if (!calibrate_group(group, control_, *device_, calibration_settings(most, wanted.size()),
+                         {collective})) {
+      return false;
+    }
+  }
+  return true;
+}
+
+CalibrationSettings Session::calibration_settings(Bytes largest, std::size_t collectives) const {
   CalibrationSettings settings;
   settings.sizes = calibration_sizes(largest);
   settings.stop_requested = stop_requested;
-  // A tenth of the budget, over all sizes, rounds and groups of ranks.
+  // A tenth of the budget, over all sizes, rounds, collectives and groups of ranks.
   if (config_.budget_ns > 0) {
-    const auto points = static_cast<double>(settings.sizes.size() * config_.ranks.size());
+    const auto points =
+        static_cast<double>(settings.sizes.size() * collectives * config_.ranks.size());
     settings.time_per_point_ns =
         std::min(settings.time_per_point_ns, config_.budget_ns / 10 / points / settings.rounds);
   }
@@ -160,6 +169,7 @@ CaseSet Session::describe_set(const Workload& workload, int ranks, const std::st
   set.ranks = ranks;
   set.profile_key = fmt::format("{}/batch {}/{} ranks", workload.name, workload.batch, ranks);
   set.profile = make_profile(workload, ranks, costs);
+  set.profile.accumulation = config_.accumulation;
   set.link = link_;
   set.timed = timed_;
   if (link_) set.flags.emplace_back("link_emulated");
@@ -178,7 +188,7 @@ bool Session::add_packing(Profile& profile, int ranks, Bytes largest) {
   if (config_.buffers != "copy" || largest == 0) return true;
   announce("calibrating copies");
   const MeasuredCosts measured = calibrate_copy(
-      control_, takes_part(ranks) ? device_.get() : nullptr, calibration_settings(largest));
+      control_, takes_part(ranks) ? device_.get() : nullptr, calibration_settings(largest, 1));
   if (measured.stopped) return false;
   MeasuredCost table;
   for (const CalibrationPoint& point : measured.variants.at(0).points) {
@@ -209,7 +219,8 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
     compute = make_compute(workload, timed_);
     replayer = std::make_unique<Replayer>(
         *device_, *group.communicator(), *compute, loaded.tensor_bytes(),
-        config_.buffers == "copy" ? Buffers::kCopy : Buffers::kSlice, mark_groups(control_));
+        config_.buffers == "copy" ? Buffers::kCopy : Buffers::kSlice, mark_groups(control_),
+        make_iteration(workload, timed_, config_.accumulation));
   }
   if (!timed_) {
     use_measured_times(workload, measure_layers(control_, replayer.get(), kLayerIterations));
@@ -217,7 +228,8 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
   CaseSet set = describe_set(workload, ranks, compressor,
                              loaded.costs.all_reduce ? loaded.costs : group.costs);
   if (!add_packing(set.profile, ranks, loaded.total_bytes())) return false;
-  plan_strategies(set, config_.strategies);
+  plan_strategies(set, config_.strategies, searcher(set, replayer.get(), sets_left));
+  if (stopped_searching_) return false;
   add_to_book(set, loaded.costs.all_reduce ? std::vector<Calibration>{} : group.calibrations);
 
   ContestSettings settings = contest_settings(group, sets_left);
@@ -235,6 +247,45 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
   return true;
 }
 
+// All searches of a set together may take a third of its time.
+Searcher Session::searcher(const CaseSet& set, Replayer* replayer, std::size_t sets_left) {
+  return [this, &set, replayer, sets_left](const Strategy& strategy, const Options& options,
+                                           const TimeModel& model) {
+    RaceSettings settings;
+    settings.label = fmt::format("{} / {}, {} ranks", set.workload, strategy.id(), set.ranks);
+    settings.block = config_.iterations.block;
+    settings.block_limit_ns = config_.deadline_ns / 4;
+    if (config_.budget_ns > 0) {
+      const auto searches = std::count_if(
+          config_.strategies.begin(), config_.strategies.end(),
+          [](const ChoiceConfig& choice) { return make_strategy(choice.id)->searches(); });
+      const double share = 3.0 * static_cast<double>(searches);
+      settings.finish_by = now() + static_cast<Stamp>(time_left(sets_left) / share);
+    }
+    settings.stop_requested = stop_requested;
+    settings.observe = [&](const Probe& probe) {
+      progress_.show(settings.label + ": searching",
+                     fmt::format("{} groups {}", probe.ends.size(), human_time(probe.iteration_ns)),
+                     0);
+    };
+    std::vector<Bytes> bytes;
+    for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
+    Race race(
+        control_, replayer,
+        plan_from_ends(strategy.id(), {model.tensor_count()}, model.collective()),
+        [&](const MergePlan& plan) { return hash(plan, bytes, model.wire()); }, settings);
+    MeasuredEvaluator evaluator(race, strategy.id(), model.collective());
+    MergePlan plan = strategy.search(model, options, evaluator);
+    stopped_searching_ = stopped_searching_ || race.interrupted();
+    return Searched{std::move(plan), race.probes(), race.out_of_budget()};
+  };
+}
+
+// Of the budget, for each set that is still to come.
+Nanoseconds Session::time_left(std::size_t sets_left) const {
+  return (config_.budget_ns - static_cast<double>(now() - begin_)) / static_cast<double>(sets_left);
+}
+
 std::size_t Session::block() const { return static_cast<std::size_t>(config_.iterations.block); }
 
 ContestSettings Session::contest_settings(const RankGroup& group, std::size_t sets_left) const {
@@ -248,8 +299,7 @@ ContestSettings Session::contest_settings(const RankGroup& group, std::size_t se
       std::min(settings.stopping.min_iterations, config_.iterations.max);
   settings.seed = config_.seed;
   if (config_.budget_ns > 0) {
-    const double left =
-        (config_.budget_ns - static_cast<double>(now() - begin_)) / static_cast<double>(sets_left);
+    const Nanoseconds left = time_left(sets_left);
     settings.finish_by = now() + static_cast<Stamp>(left);
     // So that warming everybody up, with up to six blocks each, takes at most half of it.
     const double blocks = 12.0 * static_cast<double>(config_.strategies.size());

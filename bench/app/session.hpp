@@ -33,6 +33,7 @@ class Session {
  private:
   void check_memory() const;
   [[nodiscard]] bool prepare_group(int ranks);
+  [[nodiscard]] bool calibrate(RankGroup& group, int ranks, Bytes largest);
   [[nodiscard]] bool run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
                              std::size_t sets_left);
   [[nodiscard]] CaseSet describe_set(const Workload& workload, int ranks,
@@ -40,12 +41,15 @@ class Session {
                                      const CollectiveCosts& costs) const;
   [[nodiscard]] bool add_packing(Profile& profile, int ranks, Bytes largest);
   void add_to_book(const CaseSet& set, const std::vector<Calibration>& calibrations);
-  [[nodiscard]] CalibrationSettings calibration_settings(Bytes largest) const;
+  [[nodiscard]] CalibrationSettings calibration_settings(Bytes largest,
+                                                         std::size_t collectives) const;
+  [[nodiscard]] Searcher searcher(const CaseSet& set, Replayer* replayer, std::size_t sets_left);
   [[nodiscard]] ContestSettings contest_settings(const RankGroup& group,
                                                  std::size_t sets_left) const;
   [[nodiscard]] bool oversubscribed(int ranks) const;
   [[nodiscard]] bool takes_part(int ranks) const { return control_.rank() < ranks; }
   [[nodiscard]] std::size_t block() const;
+  [[nodiscard]] Nanoseconds time_left(std::size_t sets_left) const;
   void announce(const std::string& phase);
   void observe(const CaseSet& set, const ContestProgress& progress, const ContestResult& so_far);
 
@@ -61,6 +65,7 @@ class Session {
   int local_ranks_ = 1;  // on this host
   std::optional<LinkModel> link_;
   std::map<int, RankGroup> groups_;  // by number of ranks
+  bool stopped_searching_ = false;   // by a signal
 };
 
 }  // namespace mergewise

@@ -32,6 +32,82 @@ def test_every_strategy_is_verified_and_measured(program, make_config, tmp_path)
     assert trace["traceEvents"]
 
 
+SIMULATED_ONLY = ["bytescheduler"]
+
+
+def replayable_strategies(program) -> list[str]:
+    listed = program.json("list", "strategies", "--format", "json")
+    return [strategy["id"] for strategy in listed["strategies"] if strategy["id"] not in SIMULATED_ONLY]
+
+
+@pytest.mark.parametrize("changes", [{}, {"buffers": "copy", "accumulation": 3}], ids=["slices", "copies and micro-batches"])
+def test_every_replayable_strategy_runs_with_the_costs_of_its_collectives(program, make_config, tmp_path, changes):
+    out = tmp_path / "out"
+    strategies = replayable_strategies(program)
+    done = program.run("run", make_config(strategies=strategies, **changes), "--out", out)
+    assert done.returncode == 0, done.stderr
+    result = result_of(out)
+    assert [case["strategy"] for case in result["cases"]] == strategies
+    for case in result["cases"]:
+        assert case["status"] == "ok" and case["verified"] is True, case["reason"]
+        assert case["predicted_ns"] >= changes.get("accumulation", 1) * 2.7e6  # forward 1 ms, backward 1.7 ms
+        searched = case["strategy"] in ("mergecomp", "tuned")
+        assert bool(case["probes"]) == searched
+        assert all(probe["iteration_ns"] > 0 for probe in case["probes"])
+    dear = next(case for case in result["cases"] if case["strategy"] == "dear")
+    assert {send["collective"] for send in dear["plan"]["sends"]} == {"reduce_scatter", "all_gather"}
+    calibrated = {calibration["collective"] for calibration in result["calibrations"]}
+    assert calibrated == {"all_reduce", "reduce_scatter", "all_gather"}
+
+
+def test_only_collectives_that_a_strategy_sends_with_are_calibrated(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    done = program.run("run", make_config(strategies=["single"]), "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert [calibration["collective"] for calibration in result_of(out)["calibrations"]] == ["all_reduce"]
+
+
+def test_a_strategy_that_is_simulated_only_is_refused_before_anything_starts(program, make_config, tmp_path):
+    done = program.run("run", make_config(strategies=["single", *SIMULATED_ONLY]), "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "plans of strategy 'bytescheduler' cannot be replayed" in done.stderr
+    assert "mergewise simulate" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_searching_strategy_stays_in_the_budget(program, make_config, tmp_path):
+    out = tmp_path / "out"
+    config = make_config(strategies=["mergecomp"], budget="6s", tensors=[(4000, 0.5)] * 40,
+                         iterations={"block": 5, "max": 10, "target": 0.5})
+    done = program.run("run", config, "--out", out)
+    assert done.returncode == 0, done.stderr
+    case = result_of(out)["cases"][0]
+    assert case["status"] == "ok"
+    assert case["probes"] or "search_cut_short" in case["flags"]
+
+
+def test_a_profile_with_other_micro_batches_than_the_config_is_refused(program, make_config, tmp_path):
+    profile = {"schema": "mergewise/profile/1", "name": "p", "forward_ns": 1000, "accumulation": 4,
+               "all_reduce": {"model": "linear", "a_ns": 1, "b_ns_per_byte": 1},
+               "tensors": [{"name": "t", "bytes": 8, "backward_ns": 1000}]}
+    (tmp_path / "p.json").write_text(json.dumps(profile))
+    config = make_config(workloads=[{"profile": "p.json"}], strategies=["single"])
+    done = program.run("run", config, "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert "set `accumulation: 4`" in done.stderr
+
+
+def test_dear_says_which_cost_a_profile_lacks(program, make_config, tmp_path):
+    profile = {"schema": "mergewise/profile/1", "name": "p", "forward_ns": 1000,
+               "all_reduce": {"model": "linear", "a_ns": 1, "b_ns_per_byte": 1},
+               "tensors": [{"name": "t", "bytes": 8, "backward_ns": 1000}]}
+    (tmp_path / "p.json").write_text(json.dumps(profile))
+    config = make_config(workloads=[{"profile": "p.json"}], strategies=["dear"])
+    done = program.run("run", config, "--out", tmp_path / "out")
+    assert done.returncode != 0
+    assert "no cost of 'reduce_scatter', which strategy 'dear' needs" in done.stderr
+
+
 def test_the_rendezvous_directory_is_removed(program, make_config, tmp_path):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
