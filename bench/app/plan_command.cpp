@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise plan`: one strategy's plan for a profile, in the model only.
 #include "bench/app/commands.hpp"
+#include "bench/app/explanation.hpp"
+#include "bench/app/export_horovod.hpp"
+#include "bench/app/plan_document.hpp"
 #include "bench/app/planning.hpp"
 #include "bench/app/table.hpp"
 #include "bench/cost/profile.hpp"
+#include "bench/result/result.hpp"
 #include "bench/strategies/registry.hpp"
 
 #include <CLI/CLI.hpp>
@@ -22,48 +26,60 @@ struct Arguments {
   std::string compressor;
   double density = 0;
   std::string format = "table";
+  std::string output;
+  std::string export_for;
+  bool explain = false;
 };
 
-template <typename T>
-nlohmann::json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
-
-nlohmann::json document(const PlannedCase& planned) {
-  nlohmann::json json = to_json(planned.plan);
-  json["options"] = nlohmann::json::object();
-  for (const auto& [name, value] : planned.options.values()) {
-    std::visit([&, &key = name](const auto& held) { json["options"][key] = held; }, value);
+/// How long each group is sent, its parts and phases' pieces together.
+std::vector<Nanoseconds> transfers(const PlannedCase& planned) {
+  std::vector<Nanoseconds> times(planned.plan.groups.size());
+  for (const Span& span : planned.timeline.spans) {
+    if (span.activity == Activity::kTransfer) times[span.index] += span.end - span.begin;
   }
-  json["iteration_ns"] = planned.timeline.iteration_ns;
-  json["compute_ns"] = planned.timeline.compute_ns;
-  json["comm_busy_ns"] = planned.timeline.comm_busy_ns;
-  json["exposed_ns"] = planned.timeline.exposed_ns;
-  json["optimal_iteration_ns"] = or_null(planned.optimal_ns);
-  json["gap"] = or_null(planned.gap());
-  return json;
+  return times;
 }
 
 void print_table(const PlannedCase& planned, const TimeModel& model) {
   const Timeline& timeline = planned.timeline;
-  fmt::print("{}: {} groups of {} tensors, iteration {}", planned.plan.strategy,
-             planned.plan.groups.size(), model.tensor_count(), human_time(timeline.iteration_ns));
-  if (const auto gap = planned.gap()) {
-    fmt::print(", {:.2f} % above the optimum ({})", *gap * 100, human_time(*planned.optimal_ns));
-  }
-  fmt::print("\ncompute {}, communication {} of which exposed {}\n\n",
+  const std::string distance = distance_text(planned);
+  const std::size_t groups = planned.plan.ends().size();
+  fmt::print("{}: {} of {} tensors, iteration {}{}{}\n", planned.plan.strategy,
+             groups == 1 ? "one group" : fmt::format("{} groups", groups), model.tensor_count(),
+             human_time(timeline.iteration_ns), distance.empty() ? "" : ", ", distance);
+  fmt::print("compute {}, communication {} of which exposed {}\n\n",
              human_time(timeline.compute_ns), human_time(timeline.comm_busy_ns),
              human_time(timeline.exposed_ns));
+  const std::vector<Nanoseconds> sent = transfers(planned);
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < planned.plan.groups.size(); ++i) {
     const Group& group = planned.plan.groups[i];
-    const Bytes bytes = model.bytes(group.begin, group.end);
     rows.push_back({fmt::format("{}", i), fmt::format("{}..{}", group.begin, group.end - 1),
-                    human_bytes(bytes), human_time(model.ready(group.end - 1)),
-                    human_time(model.transfer(group.begin, group.end))});
+                    name_of(group.collective), human_bytes(model.bytes(group.begin, group.end)),
+                    human_time(model.ready(group.end - 1)), human_time(sent[i])});
   }
-  fmt::print("{}", format_table({"group", "tensors", "size", "backward until ready", "transfer"},
-                                rows, 2));
+  fmt::print("{}",
+             format_table({"group", "tensors", "by", "size", "backward until ready", "transfer"},
+                          rows, 3));
+}
+
+void print(const Arguments& arguments, const PlannedCase& planned, const TimeModel& model,
+           const Profile& profile) {
+  nlohmann::json document = plan_document(planned, profile);
+  Decisions decisions;
+  if (arguments.explain) {
+    decisions = make_strategy(arguments.strategy)->explain(model, planned.options).second;
+    document["decisions"] = explanation_json(decisions, profile);
+  }
+  if (!arguments.output.empty()) write_file(arguments.output, document.dump(2) + "\n");
+  if (!arguments.export_for.empty()) {
+    fmt::print("{}\n", horovod_document(planned.plan, profile).dump(2));
+  } else if (arguments.format == "json") {
+    fmt::print("{}\n", document.dump(2));
+  } else {
+    print_table(planned, model);
+    if (arguments.explain) fmt::print("\n{}", explanation_text(planned, decisions, profile));
+  }
 }
 
 ExitCode plan(const Arguments& arguments) {
@@ -77,14 +93,10 @@ ExitCode plan(const Arguments& arguments) {
     options.set(name, value);
   }
   const TimeModel model(profile);
-  const PlannedCase planned =
-      plan_case(arguments.strategy, options, model, optimal_iteration(model));
+  Optima optima(model);
+  const PlannedCase planned = plan_case(arguments.strategy, options, model, optima);
   for (const std::string& note : notes) fmt::print(stderr, "mergewise: note: {}\n", note);
-  if (arguments.format == "json") {
-    fmt::print("{}\n", document(planned).dump(2));
-  } else {
-    print_table(planned, model);
-  }
+  print(arguments, planned, model, profile);
   return ExitCode::kOk;
 }
 
@@ -107,6 +119,15 @@ void add_plan_command(CLI::App& app, Action& action) {
   command->add_option("--density", arguments->density, "Density of a sparse compressor, (0, 1]")
       ->check(CLI::Range(1e-12, 1.0));
   add_format_option(*command, arguments->format);
+  command->add_flag(
+      "--explain", arguments->explain,
+      "Say for each border what decided it, and how far the plan is from the optimum");
+  command->add_option("--output", arguments->output,
+                      "Also write the plan as JSON to this file, for mergewise_torch");
+  command
+      ->add_option("--export", arguments->export_for,
+                   "Print the groups in another program's form instead of the plan")
+      ->check(CLI::IsMember({"horovod"}));
   command->callback([&action, arguments] { action = [arguments] { return plan(*arguments); }; });
 }
 

@@ -33,7 +33,7 @@ Decision by_size(std::size_t border, Bytes together, Bytes fusion) {
   const bool fits = together <= fusion;
   return {.border = border,
           .merged = fits,
-          .left = "p + q",
+          .left = "p+q",
           .right = "fusion_bytes (inclusive)",
           .left_value = static_cast<double>(together),
           .right_value = static_cast<double>(fusion),

@@ -22,7 +22,7 @@ Decision weighed(std::size_t border, Nanoseconds together, Nanoseconds apart) {
 Decision too_small(std::size_t border, Bytes group, Bytes least) {
   return {.border = border,
           .merged = true,
-          .left = "p",
+          .left = "bytes in the group",
           .right = "min_elements, in bytes",
           .left_value = static_cast<double>(group),
           .right_value = static_cast<double>(least),
