@@ -188,7 +188,7 @@ FigureTable summary_table(const std::vector<Case>& cases) {
     if (entry.ranks != most) continue;
     if (std::find(boxes.begin(), boxes.end(), entry.cluster) == boxes.end()) {
       boxes.push_back(entry.cluster);
-      for (const char* name : {"layer by layer", "merged", "uncompressed"}) {
+      for (const char* name : {"layer by layer", "merged"}) {
         table.columns.push_back({fmt::format("{}: {}", entry.cluster, name), "ms", 1});
       }
       table.columns.push_back({"faster", "x", 2});
@@ -202,9 +202,8 @@ FigureTable summary_table(const std::vector<Case>& cases) {
           {entry.network, entry.compressor, static_cast<double>(entry.outcome.wire) / 1e6});
       row = std::prev(table.rows.end());
     }
-    row->insert(row->end(),
-                {entry.outcome.layer_wise / 1e6, entry.outcome.merged / 1e6,
-                 entry.uncompressed / 1e6, entry.outcome.gain(), 100 * entry.outcome.scaling()});
+    row->insert(row->end(), {entry.outcome.layer_wise / 1e6, entry.outcome.merged / 1e6,
+                             entry.outcome.gain(), 100 * entry.outcome.scaling()});
   }
   return table;
 }

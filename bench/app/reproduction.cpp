@@ -2,6 +2,7 @@
 #include "bench/app/reproduction.hpp"
 
 #include "bench/app/table.hpp"
+#include "bench/core/error.hpp"
 #include "bench/core/version.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ json to_json(const FigureTable& table) {
   }
   json rows = json::array();
   for (const auto& cells : table.rows) {
+    MERGEWISE_CHECK(cells.size() == table.columns.size(), "a row has a cell for each column");
     json row = json::array();
     for (const Cell& cell : cells) row.push_back(to_json(cell));
     rows.push_back(std::move(row));
@@ -75,6 +77,7 @@ std::string text_of(const FigureTable& table) {
   std::vector<std::vector<std::string>> rows;
   std::size_t words = table.columns.size();  // leading columns without a number align left
   for (const auto& cells : table.rows) {
+    MERGEWISE_CHECK(cells.size() == table.columns.size(), "a row has a cell for each column");
     std::vector<std::string> row;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (std::holds_alternative<double>(cells[i])) words = std::min(words, i);
