@@ -65,6 +65,7 @@ int run_program(int argc, const char* const* argv) {
   add_describe_command(app, action);
   add_import_command(app, action);
   add_plan_command(app, action);
+  add_calibrate_command(app, action);
   add_run_command(app, action);
   add_reproduce_command(app, action);
   add_simulate_command(app, action);

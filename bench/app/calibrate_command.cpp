@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// `mergewise calibrate`: measures what plans are made from on these ranks, and writes a profile.
+#include "bench/app/calibration_session.hpp"
+#include "bench/app/commands.hpp"
+#include "bench/app/launcher.hpp"
+#include "bench/app/load_workloads.hpp"
+#include "bench/app/rank_options.hpp"
+#include "bench/app/result_book.hpp"
+#include "bench/config/run_config.hpp"
+#include "bench/core/text.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <memory>
+
+namespace mergewise {
+namespace {
+
+constexpr int kDefaultRanks = 2;
+constexpr Bytes kLargest = Bytes{1} << 34;
+
+struct Arguments {
+  std::string model;
+  std::int64_t batch = 0;
+  std::string file;
+  std::string accelerator;
+  RankArguments rank;
+  std::string out = "out/calibrate/profile.json";
+  std::string largest = "256MiB";
+  std::string budget = "60s";
+  std::string link;
+  std::string buffers = "slice";
+  std::vector<std::string> collectives{"all_reduce", "all_gather", "reduce_scatter"};
+  std::vector<std::string> variants = cost_variant_names();
+  std::uint64_t seed = 1;
+  std::string format = "table";
+};
+
+// "256MiB", "4096".
+Bytes parse_bytes(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits{{{"", 1},
+                                                                       {"B", 1},
+                                                                       {"KiB", 1024.0},
+                                                                       {"MiB", 1048576.0},
+                                                                       {"GiB", 1073741824.0},
+                                                                       {"KB", 1e3},
+                                                                       {"MB", 1e6},
+                                                                       {"GB", 1e9}}};
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc{} && std::isfinite(number)) {
+    const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+    for (const auto& [name, size] : kUnits) {
+      const double bytes = number * size;
+      if (suffix == name && bytes >= 4 && bytes <= static_cast<double>(kLargest)) {
+        return static_cast<Bytes>(bytes) / 4 * 4;
+      }
+    }
+  }
+  throw InputError(fmt::format(
+      "--largest {}: expected a size of 4 bytes to 16GiB, such as 256MiB (B, KiB, MiB, GiB, KB, MB "
+      "or GB)",
+      excerpt(text)));
+}
+
+// "8000,2.5": a in us, Gbit/s.
+std::optional<LinkModel> parse_link(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  LinkModel link;
+  const char* const end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, link.a_us);
+  if (first.ec == std::errc{} && first.ptr != end && *first.ptr == ',') {
+    const auto second = std::from_chars(first.ptr + 1, end, link.gbps);
+    const bool sound = second.ec == std::errc{} && second.ptr == end && link.a_us >= 0 &&
+                       link.a_us <= 1e9 && link.gbps >= 1e-6 && link.gbps <= 1e6;
+    if (sound) return link;
+  }
+  throw InputError(fmt::format(
+      "--link {}: expected A_US,GBPS, the start-up in microseconds (0 to 1e9) and the rate in 1e9 "
+      "bit/s (1e-6 to 1e6), such as 50,10",
+      excerpt(text)));
+}
+
+Collective collective_from(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Collective collective :
+       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
+    if (name == name_of(collective)) return collective;
+    names.emplace_back(name_of(collective));
+  }
+  throw InputError(unknown_name("collective", name, names));
+}
+
+// Nothing where only collectives are measured.
+std::optional<Workload> load_network(const Arguments& arguments) {
+  if (arguments.model.empty() && arguments.file.empty()) {
+    if (arguments.batch > 0 || !arguments.accelerator.empty()) {
+      throw InputError(
+          "--batch and --accelerator are about a network: name it with --model, or leave them out");
+    }
+    return std::nullopt;
+  }
+  WorkloadConfig config;
+  config.model = arguments.model;
+  config.batch = std::max<std::int64_t>(arguments.batch, 1);
+  config.file = arguments.file;
+  return load_workload(config, arguments.accelerator.empty() ? "v100" : arguments.accelerator)
+      .workload;
+}
+
+CalibrationRequest request_of(const Arguments& arguments) {
+  CalibrationRequest request;
+  request.workload = load_network(arguments);
+  // What an accelerator would take is given by its description; real work shows what it takes here.
+  request.measure_layers =
+      request.workload && arguments.accelerator.empty() && !request.workload->layers.empty();
+  request.copies_in_profile = arguments.buffers == "copy";
+  for (const std::string& name : arguments.collectives) {
+    request.collectives.push_back(collective_from(name));
+  }
+  for (const std::string& name : arguments.variants) {
+    request.variants.push_back(cost_variant_from(name));
+  }
+  request.link = parse_link(arguments.link);
+  request.largest = parse_bytes(arguments.largest);
+  request.budget_ns = parse_duration(arguments.budget);
+  request.seed = arguments.seed;
+  request.out = arguments.out;
+  request.format = arguments.format;
+  return request;
+}
+
+// What the launcher's children are given beside rank and rendezvous: the same command.
+std::vector<std::string> child_arguments(const Arguments& arguments) {
+  std::vector<std::string> words{"calibrate"};
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  add("--model", arguments.model);
+  if (arguments.batch > 0) add("--batch", fmt::format("{}", arguments.batch));
+  add("--file", arguments.file);
+  add("--accelerator", arguments.accelerator);
+  add("--out", arguments.out);
+  add("--largest", arguments.largest);
+  add("--budget", arguments.budget);
+  add("--link", arguments.link);
+  add("--buffers", arguments.buffers);
+  add("--collectives", join(arguments.collectives, ","));
+  add("--variants", join(arguments.variants, ","));
+  add("--seed", fmt::format("{}", arguments.seed));
+  add("--format", arguments.format);
+  add("--deadline", arguments.rank.deadline);
+  return words;
+}
+
+ExitCode calibrate(const Arguments& arguments) {
+  const CalibrationRequest request = request_of(arguments);
+  const RankIdentity identity = identity_of(arguments.rank);
+  const NetworkOptions network = network_of(arguments.rank, NetworkOptions{}.deadline_ns);
+  const std::filesystem::path folder = request.out.parent_path();
+  if (identity.rank == 0) prepare_output_folder(folder.empty() ? "." : folder);
+  const int ranks = arguments.rank.ranks.value_or(kDefaultRanks);
+  if (is_alone(identity) && ranks > 1) return launch_local_ranks(ranks, child_arguments(arguments));
+  const bool local = become_rank();
+  return run_calibration(request, identity, rendezvous_of(arguments.rank, identity), network,
+                         local);
+}
+
+void add_network_options(CLI::App& command, Arguments& arguments) {
+  auto* model = command.add_option("--model", arguments.model,
+                                   "The network of the profile, see `mergewise list models`");
+  auto* batch = command.add_option("--batch", arguments.batch, "Its samples an iteration (1)")
+                    ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
+  auto* file = command.add_option("--file", arguments.file,
+                                  "A model file instead: it says its batch itself");
+  auto* accelerator = command.add_option(
+      "--accelerator", arguments.accelerator,
+      "Take its layer times (see `mergewise list accelerators`) instead of measuring the network's "
+      "real work here");
+  file->excludes(model)->excludes(batch)->excludes(accelerator);
+}
+
+void add_measuring_options(CLI::App& command, Arguments& arguments) {
+  command
+      .add_option("--largest", arguments.largest,
+                  "Largest size; of an all-gather, of all that is gathered")
+      ->capture_default_str();
+  command.add_option("--budget", arguments.budget, "Stop in time, e.g. 60s or 10m")
+      ->capture_default_str();
+  command.add_option("--link", arguments.link,
+                     "A_US,GBPS: hold each collective to this emulated link (ranks of one host)");
+  command.add_option("--buffers", arguments.buffers, "With copy the profile has costs of copies")
+      ->check(CLI::IsMember({"slice", "copy"}))
+      ->capture_default_str();
+  command.add_option("--collectives", arguments.collectives, "Which ones")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("--variants", arguments.variants,
+                  "Under which conditions; plans use the last of these that was measured")
+      ->delimiter(',')
+      ->capture_default_str();
+  command.add_option("--seed", arguments.seed, "Of the order of sizes")->capture_default_str();
+}
+
+}  // namespace
+
+void add_calibrate_command(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand(
+      "calibrate",
+      "Measure what collectives, copies and a network's layers cost on these ranks; write a "
+      "profile");
+  const auto arguments = std::make_shared<Arguments>();
+  add_network_options(*command, *arguments);
+  command
+      ->add_option("--out", arguments->out,
+                   "The profile; the record goes beside it as NAME.calibration.json")
+      ->capture_default_str();
+  add_measuring_options(*command, *arguments);
+  add_format_option(*command, arguments->format);
+  add_rank_options(*command, arguments->rank,
+                   fmt::format("Start this many local ranks (default: {})", kDefaultRanks));
+  command->callback(
+      [&action, arguments] { action = [arguments] { return calibrate(*arguments); }; });
+}
+
+}  // namespace mergewise
