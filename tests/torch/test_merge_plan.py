@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,15 @@ import pytest
 from needs import TORCH_PYTHON, skip_or_fail
 
 HERE = Path(__file__).parent
-REPORTS = HERE.parents[1] / "reports"
+ROOT = HERE.parents[1]
+PROGRAM = Path(os.environ.get("MERGEWISE_PROGRAM", ROOT / "build/release/bin/mergewise"))
 NAMES = ["head.bias", "head.weight", "second.bias", "first.bias", "first.weight", "norm.bias", "norm.weight",
          "conv.bias", "conv.weight"]
 PLAN = {"schema": "mergewise/plan/1", "strategy": "mg_wfbp", "groups": [2, 9], "tensors": NAMES,
         "collective": "all_reduce"}
+PROFILE = {"schema": "mergewise/profile/1", "name": "small", "forward_ns": 1e6,
+           "tensors": [{"name": name, "bytes": 400, "backward_ns": 1e5} for name in NAMES],
+           "all_reduce": {"model": "linear", "a_ns": 3e5, "b_ns_per_byte": 1}}
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +35,7 @@ def ranks(tmp_path_factory) -> list[dict]:
     if has_torch.returncode != 0:
         skip_or_fail(f"{TORCH_PYTHON} has no torch.distributed (Debian: python3-torch)")
     folder = tmp_path_factory.mktemp("merged")
-    (folder / "plan.json").write_text(json.dumps(PLAN))
+    plan(folder / "plan.json")
     command = [TORCH_PYTHON, str(HERE / "train_merged.py")]
     started = [
         subprocess.Popen([*command, str(rank), str(folder / "rendezvous"), str(folder / "plan.json")],
@@ -42,6 +47,16 @@ def ranks(tmp_path_factory) -> list[dict]:
         assert process.returncode == 0, errors
         found.append(json.loads(out.splitlines()[-1]))
     return found
+
+
+def plan(file: Path) -> dict:
+    """Writes a plan as the program does; returns what is in the file."""
+    assert PROGRAM.exists(), f"{PROGRAM} is not built: run ci/build.sh"
+    profile = file.with_name("profile.json")
+    profile.write_text(json.dumps(PROFILE))
+    subprocess.run([str(PROGRAM), "plan", "--profile", str(profile), "--strategy", "optimal", "--output", str(file)],
+                   capture_output=True, check=True)
+    return json.loads(file.read_text())
 
 
 def of(ranks: list[dict], scenario: str) -> list:
@@ -59,7 +74,9 @@ def test_gradients_are_ddps_bit_by_bit(ranks, plan, passes):
         assert sorted(found["local"]) == found["all"] == sorted(NAMES), "a rank's own gradients would have passed"
 
 
-def test_a_plan_file_is_applied(ranks):
+def test_the_programs_own_plan_file_is_applied(ranks, tmp_path):
+    written = plan(tmp_path / "plan.json")
+    assert written["tensors"] == NAMES and 1 < len(written["groups"]) < len(NAMES)
     assert all(found["differ"] == [] for found in of(ranks, "file"))
 
 
@@ -142,5 +159,5 @@ def load(folder: Path, text: str) -> str:
     (folder / "plan.json").write_text(text)
     code = "import plan, sys\ntry: plan.load_plan(sys.argv[1])\nexcept plan.PlanError as e: print(e)"
     done = subprocess.run([sys.executable, "-c", code, str(folder / "plan.json")], capture_output=True, text=True,
-                          check=True, env={"PYTHONPATH": str(REPORTS / "mergewise_torch")})
+                          check=True, env={"PYTHONPATH": str(ROOT / "reports/mergewise_torch")})
     return done.stdout
