@@ -39,6 +39,20 @@ void draw_blocks(std::span<const double> samples, std::size_t block, SplitMix64&
   }
 }
 
+double median_of_resample(std::span<const double> samples, std::size_t block, SplitMix64& random,
+                          std::vector<double>& drawn) {
+  draw_blocks(samples, block, random, drawn);
+  std::sort(drawn.begin(), drawn.end());
+  return quantile_of_sorted(drawn, 0.5);
+}
+
+// The middle `confidence` of what was drawn.
+Interval percentile_interval(std::vector<double> drawn, double confidence) {
+  std::sort(drawn.begin(), drawn.end());
+  return {quantile_of_sorted(drawn, (1 - confidence) / 2),
+          quantile_of_sorted(drawn, (1 + confidence) / 2), confidence};
+}
+
 }  // namespace
 
 double quantile(std::span<const double> samples, double q) {
@@ -64,13 +78,30 @@ Interval bootstrap_median(std::span<const double> samples, std::size_t block, st
   drawn.reserve(samples.size());
   medians.reserve(static_cast<std::size_t>(resamples));
   for (int i = 0; i < resamples; ++i) {
-    draw_blocks(samples, block, random, drawn);
-    std::sort(drawn.begin(), drawn.end());
-    medians.push_back(quantile_of_sorted(drawn, 0.5));
+    medians.push_back(median_of_resample(samples, block, random, drawn));
   }
-  std::sort(medians.begin(), medians.end());
-  return {quantile_of_sorted(medians, (1 - confidence) / 2),
-          quantile_of_sorted(medians, (1 + confidence) / 2), confidence};
+  return percentile_interval(std::move(medians), confidence);
+}
+
+Interval bootstrap_median_ratio(std::span<const double> over, std::span<const double> under,
+                                std::size_t block, std::uint64_t seed, double confidence,
+                                int resamples) {
+  MERGEWISE_CHECK(!over.empty() && !under.empty(), "an interval needs samples");
+  MERGEWISE_CHECK(block >= 1 && resamples >= 1, "a bootstrap draws blocks");
+  if (over.size() < 2 * block || under.size() < 2 * block) {
+    const auto [least, most] = std::minmax_element(over.begin(), over.end());
+    const auto [shortest, longest] = std::minmax_element(under.begin(), under.end());
+    return {*least / *longest, *most / *shortest, confidence};
+  }
+  SplitMix64 random(seed);
+  std::vector<double> drawn;
+  std::vector<double> ratios;
+  ratios.reserve(static_cast<std::size_t>(resamples));
+  for (int i = 0; i < resamples; ++i) {
+    const double dividend = median_of_resample(over, block, random, drawn);
+    ratios.push_back(dividend / median_of_resample(under, block, random, drawn));
+  }
+  return percentile_interval(std::move(ratios), confidence);
 }
 
 Summary summarize(std::span<const double> samples, std::size_t block, std::uint64_t seed) {

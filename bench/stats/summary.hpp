@@ -27,6 +27,14 @@ struct Interval {
                                         std::uint64_t seed, double confidence = 0.95,
                                         int resamples = 1000);
 
+/// The same of the ratio of two medians, median(over) / median(under), whose blocks are drawn
+/// independently. Fewer than two blocks of either: from the least to the greatest quotient of two
+/// samples. Samples are above 0.
+[[nodiscard]] Interval bootstrap_median_ratio(std::span<const double> over,
+                                              std::span<const double> under, std::size_t block,
+                                              std::uint64_t seed, double confidence = 0.95,
+                                              int resamples = 1000);
+
 struct Summary {
   std::size_t count = 0;
   double median = 0;

@@ -113,6 +113,65 @@ TEST(BootstrapMedian, CoversTheMedianAsOftenAsItSays) {
   EXPECT_GE(covered, 90);
 }
 
+TEST(BootstrapMedianRatio, IsDeterministicAndHoldsTheRatioOfTheMedians) {
+  std::vector<double> over;
+  std::vector<double> under;
+  for (const double sample : scattered()) {
+    under.push_back(1000 + sample);
+    over.push_back(1.2 * (1000 + sample));
+  }
+  const Interval interval = bootstrap_median_ratio(over, under, 5, 1);
+  EXPECT_LT(interval.low, 1.2);
+  EXPECT_GT(interval.high, 1.2);
+  EXPECT_EQ(interval.confidence, 0.95);
+  EXPECT_EQ(bootstrap_median_ratio(over, under, 5, 1).low, interval.low);
+  EXPECT_NE(bootstrap_median_ratio(over, under, 5, 2).low, interval.low);
+}
+
+TEST(BootstrapMedianRatio, AgainstAConstantIsTheIntervalOfTheMedian) {
+  // Both draw the same number of blocks in turn, so only the distribution can be compared.
+  const std::vector<double> samples = scattered();
+  const Interval ratio =
+      bootstrap_median_ratio(samples, std::vector<double>(10, 2.0), 5, 1, 0.95, 20'000);
+  const Interval median = bootstrap_median(samples, 5, 1, 0.95, 20'000);
+  EXPECT_NEAR(ratio.low, median.low / 2, 1);
+  EXPECT_NEAR(ratio.high, median.high / 2, 1);
+}
+
+TEST(BootstrapMedianRatio, OfEqualSamplesHasNoWidth) {
+  const Interval interval =
+      bootstrap_median_ratio(std::vector<double>(12, 3.0), std::vector<double>(20, 4.0), 3, 1);
+  EXPECT_EQ(interval.low, 0.75);
+  EXPECT_EQ(interval.high, 0.75);
+}
+
+TEST(BootstrapMedianRatio, IsTheWholeRangeWithFewerThanTwoBlocksOfEither) {
+  const std::vector<double> few{2, 4};
+  const std::vector<double> many{1, 1, 1, 1, 2, 2, 2, 2};
+  EXPECT_EQ(bootstrap_median_ratio(few, many, 2, 1).low, 1);
+  EXPECT_EQ(bootstrap_median_ratio(few, many, 2, 1).high, 4);
+  EXPECT_EQ(bootstrap_median_ratio(many, few, 2, 1).low, 0.25);
+  EXPECT_EQ(bootstrap_median_ratio(many, few, 2, 1).high, 1);
+  EXPECT_THROW((void)bootstrap_median_ratio({}, many, 2, 1), std::logic_error);
+}
+
+TEST(BootstrapMedianRatio, CoversTheRatioAsOftenAsItSays) {
+  int covered = 0;
+  SplitMix64 random(5);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<double> over;
+    std::vector<double> under;
+    for (int i = 0; i < 40; ++i) {
+      over.push_back(1100 + static_cast<double>(random.below(101)));
+      under.push_back(950 + static_cast<double>(random.below(101)));
+    }
+    const Interval interval =
+        bootstrap_median_ratio(over, under, 1, static_cast<std::uint64_t>(round), 0.95, 200);
+    if (interval.low <= 1.15 && 1.15 <= interval.high) ++covered;
+  }
+  EXPECT_GE(covered, 90);
+}
+
 TEST(Summary, HoldsAllItsParts) {
   const Summary summary = summarize(scattered(), 5, 1);
   EXPECT_EQ(summary.count, 20U);
