@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every run config in configs/ loads with the registries as they are.
+// Every run and simulation config in configs/ loads with the registries as they are.
 #include "bench/config/run_config.hpp"
+#include "bench/config/simulate_config.hpp"
+#include "bench/cost/cluster.hpp"
+#include "bench/cost/wire.hpp"
 #include "bench/strategies/registry.hpp"
 #include "workloads/model.hpp"
 #include "workloads/workload.hpp"
@@ -30,26 +33,42 @@ ConfigVocabulary vocabulary() {
   return words;
 }
 
-// Run configs lie in configs/ itself; its folders hold other kinds of description.
-std::vector<fs::path> run_configs() {
+// Configs lie in configs/ itself; its folders hold other kinds of description. Those that name
+// clusters are for `simulate`.
+std::vector<fs::path> configs(bool simulated) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(kConfigs)) {
-    if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    if (entry.path().extension() != ".yaml") continue;
+    const Node root = parse_file(entry.path(), kConfigLimits);
+    if (root.find("clusters").has_value() == simulated) files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
 }
 
 TEST(ShippedConfigs, AreThere) {
-  EXPECT_THAT(run_configs(), Contains(kConfigs / "quickstart.yaml"));
-  EXPECT_THAT(run_configs(), Contains(kConfigs / "networks.yaml"));
+  EXPECT_THAT(configs(false), Contains(kConfigs / "quickstart.yaml"));
+  EXPECT_THAT(configs(false), Contains(kConfigs / "networks.yaml"));
 }
 
 TEST(ShippedConfigs, LoadAndAreNamedAsTheirFiles) {
-  for (const fs::path& file : run_configs()) {
+  for (const fs::path& file : configs(false)) {
     SCOPED_TRACE(file.string());
     RunConfig config;
     ASSERT_NO_THROW(config = load_run_config(file, vocabulary()));
+    EXPECT_EQ(config.name, file.stem().string());
+  }
+}
+
+TEST(ShippedConfigs, OfSimulationsLoadAndAreNamedAsTheirFiles) {
+  ConfigVocabulary words = vocabulary();
+  words.clusters = cluster_ids(kConfigs / "clusters");
+  for (const std::string& id : compressor_ids()) words.compressors.try_emplace(id);
+  EXPECT_THAT(configs(true), Contains(kConfigs / "break_even.yaml"));
+  for (const fs::path& file : configs(true)) {
+    SCOPED_TRACE(file.string());
+    SimulateConfig config;
+    ASSERT_NO_THROW(config = load_simulate_config(file, words));
     EXPECT_EQ(config.name, file.stem().string());
   }
 }
