@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace mergewise {
 namespace {
@@ -146,6 +147,12 @@ void check_compressors(const SimulateConfig& config,
   }
 }
 
+// Rounded to a bit/s, since 8 / (8 / x) need not be x.
+double described_gbps(const Cluster& cluster) {
+  const Nanoseconds beta = cluster.network.beta_ns_per_byte;
+  return cluster.published() || beta <= 0 ? 0 : std::round(8e9 / beta) / 1e9;
+}
+
 std::vector<SimulatedNetwork> load_networks(const SimulateConfig& config) {
   std::vector<SimulatedNetwork> networks;
   for (const std::string& id : config.clusters) {
@@ -159,8 +166,7 @@ std::vector<SimulatedNetwork> load_networks(const SimulateConfig& config) {
       }
     }
     if (!config.bandwidths_gbps.empty()) continue;
-    const Nanoseconds beta = cluster.network.beta_ns_per_byte;
-    networks.push_back({cluster, cluster.published() || beta <= 0 ? 0 : 8 / beta});
+    networks.push_back({cluster, described_gbps(cluster)});
   }
   for (std::size_t later = 1; later < networks.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
