@@ -4,6 +4,7 @@
 #include "bench/app/data_folder.hpp"
 #include "bench/app/table.hpp"
 #include "bench/app/vocabulary.hpp"
+#include "bench/cost/cluster.hpp"
 #include "bench/strategies/registry.hpp"
 #include "workloads/model.hpp"
 #include "workloads/workload.hpp"
@@ -45,6 +46,9 @@ std::vector<Entry> entries(const std::string& kind) {
   for (const std::string& id : words.accelerators) {
     all.push_back(
         {"accelerators", id, load_accelerator(id, accelerators_folder()).description, {}});
+  }
+  for (const std::string& id : cluster_ids(clusters_folder())) {
+    all.push_back({"clusters", id, load_cluster(id, clusters_folder()).description, {}});
   }
   for (const auto& [id, options] : words.compressors) {
     all.push_back({"compressors", id, "gradients as they are, all-reduce", options});
@@ -95,12 +99,12 @@ ExitCode list(const std::string& kind, const std::string& format) {
 
 void add_list_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "list", "Show the strategies, models, accelerators, compressors and back ends of this build");
+      "list", "Show the strategies, models, accelerators, clusters, compressors and back ends");
   const auto kind = std::make_shared<std::string>("all");
   const auto format = std::make_shared<std::string>("table");
   command->add_option("KIND", *kind, "Only this kind")
-      ->check(CLI::IsMember(
-          {"all", "strategies", "models", "accelerators", "compressors", "devices", "collectives"}))
+      ->check(CLI::IsMember({"all", "strategies", "models", "accelerators", "clusters",
+                             "compressors", "devices", "collectives"}))
       ->capture_default_str();
   add_format_option(*command, *format);
   command->callback(
