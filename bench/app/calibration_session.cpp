@@ -212,17 +212,17 @@ CalibrationSettings CalibrationSession::settings(const std::string& what, Bytes 
 }
 
 void CalibrationSession::note_left_out(const std::string& what, const MeasuredCosts& measured) {
-  if (!measured.left_out.empty()) {
-    record_.notes.push_back(fmt::format(
-        "{}: sizes from {} to {} were left out, the budget of {} has no time for them: give more "
-        "with --budget",
-        what, human_bytes(measured.left_out.front()), human_bytes(measured.left_out.back()),
-        seconds(request_.budget_ns)));
-  }
   for (const MeasuredVariant& variant : measured.variants) {
-    if (!variant.points.empty() || measured.stopped) continue;
-    record_.notes.push_back(
-        fmt::format("{}: no time was left to measure it {}", what, name_of(variant.variant)));
+    if (!variant.left_out.empty()) {
+      record_.notes.push_back(fmt::format(
+          "{} {}: sizes from {} to {} were left out, the budget of {} has no time for them: give "
+          "more with --budget",
+          what, name_of(variant.variant), human_bytes(variant.left_out.front()),
+          human_bytes(variant.left_out.back()), seconds(request_.budget_ns)));
+    } else if (variant.points.empty() && !measured.stopped) {
+      record_.notes.push_back(fmt::format("{} {}: the budget of {} had no time to measure it", what,
+                                          name_of(variant.variant), seconds(request_.budget_ns)));
+    }
   }
 }
 

@@ -50,39 +50,46 @@ MeasuredCosts Calibrator::run() {
   return result();
 }
 
-// Each size once, the smallest first, as far as the budget goes: the operations of the next one are
-// expected to take longer as it is larger.
+// Each size once, the smallest first, as far as each variant's part of the budget goes.
 void Calibrator::try_sizes() {
-  Trial last;
-  for (std::size_t i = 0; i < settings_.sizes.size() && !stopped_ && !out_of_time_; ++i) {
+  trials_.resize(settings_.variants.size());
+  for (std::size_t i = 0; i < settings_.sizes.size() && !stopped_; ++i) {
+    if (i > 0 && settings_.budget_ns > 0) leave_out_from(i);
+    const auto goes_on = [](const Trials& trials) { return trials.left_out.empty(); };
+    if (std::none_of(trials_.begin(), trials_.end(), goes_on)) return;
     const Bytes bytes = settings_.sizes[i];
-    if (i > 0 && settings_.budget_ns > 0) {
-      const double ratio = static_cast<double>(bytes) / static_cast<double>(settings_.sizes[i - 1]);
-      if (last.overhead + last.operations * ratio > left(kForTrials)) {
-        left_out_.assign(settings_.sizes.begin() + static_cast<std::ptrdiff_t>(i),
-                         settings_.sizes.end());
-        return;
-      }
+    observe(bytes, settings_.variants.front(), -1);
+    // Connects lazily, touches the memory.
+    (void)take(bytes, CostVariant::kBackToBack, 1);
+    for (std::size_t variant = 0; variant < trials_.size() && !stopped_; ++variant) {
+      if (goes_on(trials_[variant])) try_size(variant, bytes);
     }
-    last = try_size(bytes);
   }
 }
 
-Calibrator::Trial Calibrator::try_size(Bytes bytes) {
-  observe(bytes, settings_.variants.front(), -1);
-  Trial trial;
-  // Connects lazily, touches the memory.
-  trial.operations = take(bytes, CostVariant::kBackToBack, 1);
-  trial.overhead = last_wall_ - trial.operations;
-  for (std::size_t variant = 0; variant < settings_.variants.size() && !stopped_; ++variant) {
-    Cell cell{variant, bytes, 0, 0, fewest_repetitions(settings_.variants[variant]), 0, {}};
-    cell.trial = take(bytes, settings_.variants[variant], cell.repetitions);
-    cell.overhead = std::max(last_wall_ - cell.trial * cell.repetitions, 0.0);
-    trial.operations += cell.trial * cell.repetitions;
-    trial.overhead += cell.overhead;
-    cells_.push_back(std::move(cell));
+// The operations of this size are expected to take longer than the last one's as it is larger. All
+// ranks agree on what was measured, hence on this.
+void Calibrator::leave_out_from(std::size_t size) {
+  const double ratio =
+      static_cast<double>(settings_.sizes[size]) / static_cast<double>(settings_.sizes[size - 1]);
+  const Nanoseconds share = settings_.budget_ns * kForTrials / static_cast<double>(trials_.size());
+  for (Trials& trials : trials_) {
+    const Nanoseconds expected = trials.overhead + trials.operations * ratio;
+    if (!trials.left_out.empty()) continue;
+    if (!out_of_time_ && trials.used + expected <= share) continue;
+    trials.left_out.assign(settings_.sizes.begin() + static_cast<std::ptrdiff_t>(size),
+                           settings_.sizes.end());
   }
-  return trial;
+}
+
+void Calibrator::try_size(std::size_t variant, Bytes bytes) {
+  Cell cell{variant, bytes, 0, 0, fewest_repetitions(settings_.variants[variant]), 0, {}};
+  cell.trial = take(bytes, settings_.variants[variant], cell.repetitions);
+  Trials& trials = trials_[variant];
+  trials.operations = cell.trial * cell.repetitions;
+  trials.overhead = cell.overhead = std::max(last_wall_ - trials.operations, 0.0);
+  trials.used += last_wall_;
+  cells_.push_back(std::move(cell));
 }
 
 // An equal share of the time for each cell and round; the large ones need more than theirs and get
@@ -90,8 +97,8 @@ Calibrator::Trial Calibrator::try_size(Bytes bytes) {
 void Calibrator::set_repetitions() {
   Nanoseconds share = settings_.time_per_point_ns;
   if (settings_.budget_ns > 0) {
-    share = std::min(share, left(kUsable) / static_cast<double>(settings_.rounds) /
-                                static_cast<double>(cells_.size()));
+    share = std::min(
+        share, left() / static_cast<double>(settings_.rounds) / static_cast<double>(cells_.size()));
   }
   for (Cell& cell : cells_) {
     const double fewest = fewest_repetitions(settings_.variants[cell.variant]);
@@ -111,7 +118,7 @@ std::vector<std::size_t> Calibrator::cells_of_round(int round) {
     std::stable_sort(chosen.begin(), chosen.end(), [this](std::size_t a, std::size_t b) {
       return cells_[a].wall < cells_[b].wall;
     });
-    const Nanoseconds share = left(kUsable) / (settings_.rounds - round);
+    const Nanoseconds share = left() / (settings_.rounds - round);
     Nanoseconds sum = 0;
     std::size_t count = 0;
     while (count < chosen.size() && (sum += cells_[chosen[count]].wall) <= share) ++count;
@@ -178,9 +185,9 @@ Nanoseconds Calibrator::take(Bytes bytes, CostVariant variant, int repetitions) 
   return mean(longest);
 }
 
-// Of this part of the budget, by rank 0's clock.
-Nanoseconds Calibrator::left(double part) {
-  const std::vector<double> mine{settings_.budget_ns * part -
+// Of the budget, by rank 0's clock.
+Nanoseconds Calibrator::left() {
+  const std::vector<double> mine{settings_.budget_ns * kUsable -
                                  static_cast<double>(now() - started_)};
   return std::max(from_bytes<double>(control_.broadcast(to_bytes(mine)))[0], 0.0);
 }
@@ -188,9 +195,10 @@ Nanoseconds Calibrator::left(double part) {
 // A trial counts only where nothing better came of its size.
 MeasuredCosts Calibrator::result() const {
   MeasuredCosts costs;
-  costs.left_out = left_out_;
   costs.stopped = stopped_;
-  for (const CostVariant variant : settings_.variants) costs.variants.push_back({variant, {}});
+  for (std::size_t i = 0; i < settings_.variants.size(); ++i) {
+    costs.variants.push_back({settings_.variants[i], {}, trials_[i].left_out});
+  }
   for (const Cell& cell : cells_) {
     CalibrationPoint point;
     point.bytes = cell.bytes;

@@ -38,19 +38,22 @@ class Calibrator {
     std::vector<double> samples;
   };
 
-  // How long a size was tried.
-  struct Trial {
-    Nanoseconds operations = 0;
+  // How trying a variant's sizes has gone so far.
+  struct Trials {
+    Nanoseconds used = 0;
+    Nanoseconds operations = 0;  // of the last size
     Nanoseconds overhead = 0;
+    std::vector<Bytes> left_out;
   };
 
   void try_sizes();
-  [[nodiscard]] Trial try_size(Bytes bytes);
+  void leave_out_from(std::size_t size);
+  void try_size(std::size_t variant, Bytes bytes);
   void set_repetitions();
   void measure_round(int round);
   [[nodiscard]] Nanoseconds take(Bytes bytes, CostVariant variant, int repetitions);
   [[nodiscard]] std::vector<double> time_here(Bytes bytes, CostVariant variant, int repetitions);
-  [[nodiscard]] Nanoseconds left(double part);
+  [[nodiscard]] Nanoseconds left();
   [[nodiscard]] std::vector<std::size_t> cells_of_round(int round);
   [[nodiscard]] MeasuredCosts result() const;
   void observe(Bytes bytes, CostVariant variant, int round) const;
@@ -64,8 +67,8 @@ class Calibrator {
   std::unique_ptr<ComputeLoad> load_;  // only where a variant wants it
   Stamp started_;
   std::vector<Cell> cells_;
-  std::vector<Bytes> left_out_;
-  Nanoseconds last_wall_ = 0;  // of the last take
+  std::vector<Trials> trials_;  // by variant
+  Nanoseconds last_wall_ = 0;   // of the last take
   bool stopped_ = false;
   bool out_of_time_ = false;
 };

@@ -99,7 +99,7 @@ TEST(Calibrate, GivesAPointForEachSizeWithItsInterval) {
     EXPECT_GE(point.repetitions, 2 * settings.rounds) << "two are back to back";
     EXPECT_EQ(point.repetitions % settings.rounds, 0);
   }
-  EXPECT_THAT(run.costs.left_out, IsEmpty());
+  EXPECT_THAT(run.costs.variants[0].left_out, IsEmpty());
   EXPECT_FALSE(run.costs.stopped);
 }
 
@@ -248,12 +248,21 @@ MeasuredCosts with_budget(Nanoseconds budget, CalibrationSettings settings) {
 
 TEST(Calibrate, SizesThatTheBudgetCannotHoldAreLeftOutFromTheLargestOn) {
   const MeasuredCosts costs = with_budget(3e9, quick({64, 1024, 4096, Bytes{1} << 20, 1 << 21}));
-  EXPECT_THAT(costs.left_out, ElementsAre(1 << 20, 1 << 21));
+  EXPECT_THAT(costs.variants[0].left_out, ElementsAre(1 << 20, 1 << 21));
   EXPECT_THAT(sizes_of(costs.variants[0]), ElementsAre(64, 1024, 4096));
 }
 
+TEST(Calibrate, EachVariantLeavesOutWhatItHasNoTimeFor) {
+  // Alone one repetition of 262 ms will do, back to back it takes two; each variant has 400 ms.
+  CalibrationSettings settings = quick({1 << 15, 1 << 18});
+  settings.variants = {CostVariant::kIsolated, CostVariant::kBackToBack};
+  const MeasuredCosts costs = with_budget(1.6e9, settings);
+  EXPECT_THAT(costs.variants[0].left_out, IsEmpty());
+  EXPECT_THAT(costs.variants[1].left_out, ElementsAre(1 << 18));
+}
+
 TEST(Calibrate, ExpensiveSizesGetFewerRounds) {
-  CalibrationSettings settings = quick({64, Bytes{1} << 16});
+  CalibrationSettings settings = quick({1 << 14, 1 << 16});
   settings.rounds = 20;
   const MeasuredCosts costs = with_budget(1e9, settings);
   const auto& points = costs.variants[0].points;
