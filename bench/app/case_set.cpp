@@ -8,6 +8,13 @@
 #include <algorithm>
 
 namespace mergewise {
+namespace {
+
+bool same_plan(const MergePlan& a, const MergePlan& b) {
+  return a.groups == b.groups && a.chunking == b.chunking;
+}
+
+}  // namespace
 
 Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts& costs) {
   Profile profile;
@@ -54,6 +61,40 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
     planned.hash = hash(planned.planned.plan, bytes, model.wire());
     set.strategies.push_back(std::move(planned));
   }
+}
+
+void keep_best(CaseSet& set, std::size_t most) {
+  const std::vector<PlannedStrategy>& all = set.strategies;
+  const auto iteration = [&](std::size_t i) { return all[i].planned.timeline.iteration_ns; };
+  // For each strategy the first one with its plan; those that are their own are ranked.
+  std::vector<std::size_t> same_as;
+  std::vector<std::size_t> ranked;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::size_t first = 0;
+    while (!same_plan(all[first].planned.plan, all[i].planned.plan)) ++first;
+    same_as.push_back(first);
+    if (first == i) ranked.push_back(i);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [&](std::size_t a, std::size_t b) { return iteration(a) < iteration(b); });
+  std::vector<bool> kept(all.size());
+  for (std::size_t place = 0; place < ranked.size(); ++place) {
+    kept[ranked[place]] = place < most || all[ranked[place]].strategy == "wfbp";
+  }
+  std::vector<PlannedStrategy> best;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (kept[i]) {
+      best.push_back(all[i]);
+      continue;
+    }
+    const std::string predicted = fmt::format("predicted {}", human_time(iteration(i)));
+    const bool repeats = same_as[i] != i && kept[same_as[i]];
+    set.left_out.push_back(
+        {all[i], repeats
+                     ? fmt::format("the same plan as {}: {}", all[same_as[i]].strategy, predicted)
+                     : fmt::format("not among the best {} in the model: {}", most, predicted)});
+  }
+  set.strategies = std::move(best);
 }
 
 std::vector<Collective> collectives_of(const std::vector<ChoiceConfig>& strategies,

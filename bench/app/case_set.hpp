@@ -28,6 +28,12 @@ struct PlannedStrategy {
   bool cut_short = false;     ///< the search, by the budget
 };
 
+/// Planned, but not measured.
+struct LeftOut {
+  PlannedStrategy strategy;
+  std::string reason;
+};
+
 /// A plan that was found by measuring others.
 struct Searched {
   MergePlan plan;
@@ -46,7 +52,8 @@ struct CaseSet {
   int ranks = 1;
   std::string profile_key;
   Profile profile;
-  std::vector<PlannedStrategy> strategies;
+  std::vector<PlannedStrategy> strategies;  ///< that are measured against each other
+  std::vector<LeftOut> left_out;
   std::optional<LinkModel> link;
   bool timed = true;               ///< compute holds times instead of working: the tax cannot show
   std::vector<std::string> flags;  ///< of every case of the set
@@ -61,6 +68,11 @@ struct CaseSet {
 /// in the model without it.
 void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
                      const Searcher& search = {});
+
+/// Leaves in the set the `most` strategies with the least predicted iterations among those with
+/// distinct plans, and wfbp, which stands for not merging. Of strategies with one plan (or that
+/// predict the same) the first counts. The others are left out, with the reason.
+void keep_best(CaseSet& set, std::size_t most);
 
 /// Every collective that one of these strategies sends this workload with, and the all-reduce, by
 /// whose cost optimal plans are made.

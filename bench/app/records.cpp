@@ -54,10 +54,8 @@ void set_flags(CaseRecord& record, const CaseSet& set, const ContestantResult& m
   }
 }
 
-CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResult& contest,
-                       std::size_t block, std::uint64_t seed) {
-  const PlannedStrategy& strategy = set.strategies[index];
-  const ContestantResult& measured = contest.contestants[index];
+// What is known before anything is measured.
+CaseRecord planned_record(const CaseSet& set, const PlannedStrategy& strategy) {
   CaseRecord record;
   record.workload = set.workload;
   record.batch = set.batch;
@@ -74,6 +72,22 @@ CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResul
   record.predicted_ns = strategy.planned.timeline.iteration_ns;
   record.optimal_ns = strategy.planned.optimal_ns;
   record.probes = strategy.probes;
+  return record;
+}
+
+CaseRecord skipped_record(const CaseSet& set, const LeftOut& left_out) {
+  CaseRecord record = planned_record(set, left_out.strategy);
+  record.status = CaseStatus::kSkipped;
+  record.reason = left_out.reason;
+  record.flags = set.flags;
+  return record;
+}
+
+CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResult& contest,
+                       std::size_t block, std::uint64_t seed) {
+  const PlannedStrategy& strategy = set.strategies[index];
+  const ContestantResult& measured = contest.contestants[index];
+  CaseRecord record = planned_record(set, strategy);
   set_status(record, measured, contest);
   record.warmup_ns = measured.warmup_ns;
   record.samples_ns = measured.samples_ns;
@@ -102,6 +116,7 @@ std::vector<CaseRecord> make_records(const CaseSet& set, const ContestResult& co
   for (std::size_t i = 0; i < set.strategies.size(); ++i) {
     records.push_back(make_record(set, i, contest, block, seed));
   }
+  for (const LeftOut& left_out : set.left_out) records.push_back(skipped_record(set, left_out));
   return records;
 }
 

@@ -12,7 +12,8 @@
 
 namespace mergewise {
 
-/// One record per strategy of the set, whatever state the contest is in.
+/// One record per strategy of the set, whatever state the contest is in, then one for each that was
+/// left out, as skipped.
 [[nodiscard]] std::vector<CaseRecord> make_records(const CaseSet& set, const ContestResult& contest,
                                                    std::size_t block, std::uint64_t seed);
 /// The spans of all ranks, for the trace file.

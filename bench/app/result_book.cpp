@@ -78,7 +78,9 @@ bool ResultBook::abandon(const std::string& reason) noexcept {
     const std::unique_lock lock(mutex_, std::chrono::seconds(2));
     if (!lock.owns_lock()) return false;
     for (CaseRecord& record : partial_) {
-      if (record.status == CaseStatus::kFailed) continue;
+      const bool settled =
+          record.status == CaseStatus::kFailed || record.status == CaseStatus::kSkipped;
+      if (settled) continue;
       record.status = CaseStatus::kPartial;
       record.reason = reason;
     }

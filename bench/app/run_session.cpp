@@ -36,10 +36,7 @@ ExitCode conclude(const ResultBook& book, const std::string& format) {
     fmt::print("\n{}Result: {}\nTrace:  {} (open it in https://ui.perfetto.dev)\n",
                ranking(result.cases), book.result_file().string(), book.trace_file().string());
   }
-  const bool fine =
-      std::all_of(result.cases.begin(), result.cases.end(),
-                  [](const CaseRecord& record) { return record.status == CaseStatus::kOk; });
-  return fine ? ExitCode::kOk : ExitCode::kRunFailed;
+  return exit_code_of(result.cases);
 }
 
 [[noreturn]] void end_interrupted(ResultBook* book) {
@@ -53,6 +50,13 @@ ExitCode conclude(const ResultBook& book, const std::string& format) {
 }
 
 }  // namespace
+
+ExitCode exit_code_of(const std::vector<CaseRecord>& cases) {
+  const bool fine = std::all_of(cases.begin(), cases.end(), [](const CaseRecord& record) {
+    return record.status == CaseStatus::kOk || record.status == CaseStatus::kSkipped;
+  });
+  return fine ? ExitCode::kOk : ExitCode::kRunFailed;
+}
 
 ExitCode run_session(const RunConfig& config, const std::vector<LoadedWorkload>& workloads,
                      const RankIdentity& identity, const Rendezvous& rendezvous,
@@ -68,14 +72,14 @@ ExitCode run_session(const RunConfig& config, const std::vector<LoadedWorkload>&
   bool finished = false;
   try {
     // The session ends before the control plane says goodbye.
-    finished = Session(config, workloads, *control, network, book.get()).run();
+    finished = Session(config, workloads, *control, network, book.get(), options.shortlist).run();
   } catch (const std::exception& error) {
     ending.fail(control->report_failure(error.what()));
   }
   if (!finished) end_interrupted(book.get());
   if (!book) return ExitCode::kOk;
   book->complete();
-  return conclude(*book, options.format);
+  return options.conclude ? options.conclude(*book) : conclude(*book, options.format);
 }
 
 }  // namespace mergewise

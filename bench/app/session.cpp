@@ -54,12 +54,14 @@ std::string running_medians(const CaseSet& set, const ContestResult& so_far) {
 }  // namespace
 
 Session::Session(const RunConfig& config, const std::vector<LoadedWorkload>& workloads,
-                 ControlPlane& control, const NetworkOptions& network, ResultBook* book)
+                 ControlPlane& control, const NetworkOptions& network, ResultBook* book,
+                 std::size_t shortlist)
     : config_(config),
       workloads_(workloads),
       control_(control),
       network_(network),
       book_(book),
+      shortlist_(shortlist),
       device_(make_host_device()),
       progress_(control.rank() == 0),
       timed_(config.compute.mode == "timed"),
@@ -228,11 +230,13 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
   CaseSet set = describe_set(workload, ranks, compressor,
                              loaded.costs.all_reduce ? loaded.costs : group.costs);
   if (!add_packing(set.profile, ranks, loaded.total_bytes())) return false;
-  plan_strategies(set, config_.strategies, searcher(set, replayer.get(), sets_left));
+  plan_strategies(set, config_.strategies,
+                  shortlist_ > 0 ? Searcher{} : searcher(set, replayer.get(), sets_left));
   if (stopped_searching_) return false;
+  if (shortlist_ > 0) keep_best(set, shortlist_);
   add_to_book(set, loaded.costs.all_reduce ? std::vector<Calibration>{} : group.calibrations);
 
-  ContestSettings settings = contest_settings(group, sets_left);
+  ContestSettings settings = contest_settings(group, set.strategies.size(), sets_left);
   settings.title = fmt::format("{}, {} ranks", workload.name, ranks);
   const ContestResult contest =
       run_contest(control_, replayer.get(), contestants_of(set), settings,
@@ -288,7 +292,8 @@ Nanoseconds Session::time_left(std::size_t sets_left) const {
 
 std::size_t Session::block() const { return static_cast<std::size_t>(config_.iterations.block); }
 
-ContestSettings Session::contest_settings(const RankGroup& group, std::size_t sets_left) const {
+ContestSettings Session::contest_settings(const RankGroup& group, std::size_t contestants,
+                                          std::size_t sets_left) const {
   ContestSettings settings;
   settings.block = config_.iterations.block;
   // Well below the deadline, so that a long block is not taken for a silent rank.
@@ -302,7 +307,7 @@ ContestSettings Session::contest_settings(const RankGroup& group, std::size_t se
     const Nanoseconds left = time_left(sets_left);
     settings.finish_by = now() + static_cast<Stamp>(left);
     // So that warming everybody up, with up to six blocks each, takes at most half of it.
-    const double blocks = 12.0 * static_cast<double>(config_.strategies.size());
+    const double blocks = 12.0 * static_cast<double>(contestants);
     settings.block_limit_ns = std::min(settings.block_limit_ns, std::max(left, 0.0) / blocks);
   }
   settings.stop_requested = stop_requested;

@@ -22,9 +22,12 @@ namespace mergewise {
 /// it.
 class Session {
  public:
-  /// The book is rank 0's, null elsewhere. All references outlive this object.
+  /// The book is rank 0's, null elsewhere. All references outlive this object. With a shortlist,
+  /// strategies are planned in the model only, and just so many of a set are measured, the best
+  /// there, beside wfbp: see keep_best(). 0: all of them.
   Session(const RunConfig& config, const std::vector<LoadedWorkload>& workloads,
-          ControlPlane& control, const NetworkOptions& network, ResultBook* book);
+          ControlPlane& control, const NetworkOptions& network, ResultBook* book,
+          std::size_t shortlist = 0);
 
   /// False when a signal stopped it; what was measured of the set under way is then in the book as
   /// partial.
@@ -44,7 +47,7 @@ class Session {
   [[nodiscard]] CalibrationSettings calibration_settings(Bytes largest,
                                                          std::size_t collectives) const;
   [[nodiscard]] Searcher searcher(const CaseSet& set, Replayer* replayer, std::size_t sets_left);
-  [[nodiscard]] ContestSettings contest_settings(const RankGroup& group,
+  [[nodiscard]] ContestSettings contest_settings(const RankGroup& group, std::size_t contestants,
                                                  std::size_t sets_left) const;
   [[nodiscard]] bool oversubscribed(int ranks) const;
   [[nodiscard]] bool takes_part(int ranks) const { return control_.rank() < ranks; }
@@ -58,6 +61,7 @@ class Session {
   ControlPlane& control_;
   const NetworkOptions& network_;
   ResultBook* book_;
+  std::size_t shortlist_;
   std::unique_ptr<Device> device_;
   Progress progress_;
   bool timed_;  // compute holds times instead of working
