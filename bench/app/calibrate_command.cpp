@@ -3,6 +3,7 @@
 #include "bench/app/calibration_session.hpp"
 #include "bench/app/commands.hpp"
 #include "bench/app/launcher.hpp"
+#include "bench/app/link_option.hpp"
 #include "bench/app/load_workloads.hpp"
 #include "bench/app/rank_options.hpp"
 #include "bench/app/result_book.hpp"
@@ -65,24 +66,6 @@ Bytes parse_bytes(const std::string& text) {
   throw InputError(fmt::format(
       "--largest {}: expected a size of 4 bytes to 16GiB, such as 256MiB (B, KiB, MiB, GiB, KB, MB "
       "or GB)",
-      excerpt(text)));
-}
-
-// "8000,2.5": a in us, Gbit/s.
-std::optional<LinkModel> parse_link(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  LinkModel link;
-  const char* const end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, link.a_us);
-  if (first.ec == std::errc{} && first.ptr != end && *first.ptr == ',') {
-    const auto second = std::from_chars(first.ptr + 1, end, link.gbps);
-    const bool sound = second.ec == std::errc{} && second.ptr == end && link.a_us >= 0 &&
-                       link.a_us <= 1e9 && link.gbps >= 1e-6 && link.gbps <= 1e6;
-    if (sound) return link;
-  }
-  throw InputError(fmt::format(
-      "--link {}: expected A_US,GBPS, the start-up in microseconds (0 to 1e9) and the rate in 1e9 "
-      "bit/s (1e-6 to 1e6), such as 50,10",
       excerpt(text)));
 }
 
@@ -192,8 +175,7 @@ void add_measuring_options(CLI::App& command, Arguments& arguments) {
       ->capture_default_str();
   command.add_option("--budget", arguments.budget, "Stop in time, e.g. 60s or 10m")
       ->capture_default_str();
-  command.add_option("--link", arguments.link,
-                     "A_US,GBPS: hold each collective to this emulated link (ranks of one host)");
+  add_link_option(command, arguments.link);
   command.add_option("--buffers", arguments.buffers, "With copy the profile has costs of copies")
       ->check(CLI::IsMember({"slice", "copy"}))
       ->capture_default_str();

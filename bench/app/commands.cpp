@@ -67,6 +67,7 @@ int run_program(int argc, const char* const* argv) {
   add_plan_command(app, action);
   add_calibrate_command(app, action);
   add_run_command(app, action);
+  add_recommend_command(app, action);
   add_reproduce_command(app, action);
   add_simulate_command(app, action);
   try {

@@ -24,6 +24,7 @@ void add_import_command(CLI::App& app, Action& action);
 void add_plan_command(CLI::App& app, Action& action);
 void add_calibrate_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);
+void add_recommend_command(CLI::App& app, Action& action);
 void add_reproduce_command(CLI::App& app, Action& action);
 void add_simulate_command(CLI::App& app, Action& action);
 
