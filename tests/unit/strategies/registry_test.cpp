@@ -3,6 +3,7 @@
 
 #include "bench/core/error.hpp"
 #include "tests/unit/strategies/profiles.hpp"
+#include "tests/unit/strategies/searching.hpp"
 
 #include <gmock/gmock.h>
 
@@ -49,6 +50,23 @@ TEST(Strategy, ErrorsOfOptionsNameTheStrategy) {
         static_cast<void>(make_strategy("ddp")->plan(model, Options({{"cap", std::int64_t{1}}})));
       },
       ThrowsMessage<InputError>(AllOf(HasSubstr("strategy 'ddp'"), HasSubstr("'cap'"))));
+}
+
+TEST(Strategy, SearchesByLayersAskAboutTensors) {
+  Profile profile = test::profile_of(std::vector<test::Tensor>(12, {4, 10}), LinearCost{1, 1});
+  for (std::size_t i = 0; i < 12; ++i) profile.tensors[i].layer = "layer" + std::to_string(i / 3);
+  const TimeModel model(profile);
+  const Options by_layer({{"unit", std::string("layer")}});
+  for (const char* id : {"mergecomp", "tuned"}) {
+    test::Asked evaluator(model);
+    const MergePlan plan = make_strategy(id)->search(model, by_layer, evaluator);
+    EXPECT_EQ(plan, make_strategy(id)->plan(model, by_layer)) << id;
+    ASSERT_FALSE(evaluator.asked.empty()) << id;
+    for (const std::vector<std::size_t>& ends : evaluator.asked) {
+      EXPECT_EQ(ends.back(), 12U);
+      for (const std::size_t end : ends) EXPECT_EQ(end % 3, 0U) << id;
+    }
+  }
 }
 
 TEST(Strategy, ChecksItsOwnPlan) {
