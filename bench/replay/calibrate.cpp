@@ -38,8 +38,8 @@ detail::Operation operation_of(Collective collective, Communicator& communicator
 }  // namespace
 
 const std::vector<std::string>& cost_variant_names() {
-  static const std::vector<std::string> names{"isolated", "back_to_back", "beside_compute"};
-  return names;
+  static const std::vector<std::string> kNames{"isolated", "back_to_back", "beside_compute"};
+  return kNames;
 }
 
 const char* name_of(CostVariant variant) {
