@@ -42,7 +42,7 @@ Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts&
 void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
                      const Searcher& search) {
   const TimeModel model(set.profile);
-  const auto optimal = optimal_iteration(model);
+  Optima optima(model);
   std::vector<Bytes> bytes;
   for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
   for (const ChoiceConfig& choice : strategies) {
@@ -51,12 +51,13 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
     if (search && strategy->searches()) {
       Searched searched = search(*strategy, choice.options, model);
       planned.planned = {
-          std::move(searched.plan), resolve(strategy->options(), choice.options), {}, optimal};
+          std::move(searched.plan), resolve(strategy->options(), choice.options), {}, {}};
       planned.planned.timeline = predict(model, planned.planned.plan);
+      planned.planned.optimal_ns = optima.of(planned.planned.options);
       planned.probes = std::move(searched.probes);
       planned.cut_short = searched.cut_short;
     } else {
-      planned.planned = plan_case(choice.id, choice.options, model, optimal);
+      planned.planned = plan_case(choice.id, choice.options, model, optima);
     }
     planned.hash = hash(planned.planned.plan, bytes, model.wire());
     set.strategies.push_back(std::move(planned));

@@ -46,12 +46,6 @@ PlannedCase plan_case(const std::string& strategy, const Options& options, const
   return planned;
 }
 
-PlannedCase plan_case(const std::string& strategy, const Options& options, const TimeModel& model,
-                      std::optional<Nanoseconds> optimal_ns) {
-  Optima optima(model, optimal_ns);
-  return plan_case(strategy, options, model, optima);
-}
-
 Options known_options(const std::string& strategy, const Options& options,
                       std::vector<std::string>& notes) {
   const auto specs = make_strategy(strategy)->options();

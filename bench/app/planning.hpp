@@ -34,9 +34,6 @@ struct PlannedCase {
 class Optima {
  public:
   explicit Optima(const TimeModel& model) : model_(model) {}
-  /// The same with that of tensors already worked out.
-  Optima(const TimeModel& model, std::optional<Nanoseconds> of_tensors)
-      : model_(model), of_tensors_(std::in_place, of_tensors) {}
   /// optimal_iteration() of the units that a strategy with these complete options plans.
   [[nodiscard]] std::optional<Nanoseconds> of(const Options& complete);
 
@@ -50,10 +47,6 @@ class Optima {
 /// Plans with options as given for the strategy (refused when it does not know one).
 [[nodiscard]] PlannedCase plan_case(const std::string& strategy, const Options& options,
                                     const TimeModel& model, Optima& optima);
-/// The same; `optimal_ns` is that of tensors. Where strategies plan layers, the optimum of these is
-/// worked out anew for each.
-[[nodiscard]] PlannedCase plan_case(const std::string& strategy, const Options& options,
-                                    const TimeModel& model, std::optional<Nanoseconds> optimal_ns);
 
 /// Those of a profile's options that the strategy knows; the names of the others are added to
 /// `notes`.

@@ -125,16 +125,17 @@ void require_optimum(const TimeModel& model, std::optional<Nanoseconds> optimal)
   if (optimal) return;
   model.require_cost(model.collective(), "strategy 'optimal'");
   throw UnsupportedError(
-      "the exact optimum is not searched for here: more than 5,000 tensors, or costs for which it "
-      "has no exact form");
+      "the exact optimum is not searched for here: there are more than 5,000 tensors, or the "
+      "search "
+      "reached its limit");
 }
 
 void plan(CaseRecord& record, const TimeModel& model, const std::vector<Bytes>& bytes,
-          std::optional<Nanoseconds> optimal) {
-  record.optimal_ns = optimal;
+          Optima& optima) {
+  record.optimal_ns = optima.of(resolve(make_strategy(record.strategy)->options(), record.options));
   try {
-    if (record.strategy == "optimal") require_optimum(model, optimal);
-    PlannedCase planned = plan_case(record.strategy, record.options, model, optimal);
+    if (record.strategy == "optimal") require_optimum(model, record.optimal_ns);
+    PlannedCase planned = plan_case(record.strategy, record.options, model, optima);
     record.status = CaseStatus::kOk;
     record.plan_hash = fmt::format("{:016x}", hash(planned.plan, bytes, model.wire()));
     record.plan = std::move(planned.plan);
@@ -166,11 +167,11 @@ SimulatedSet simulate_set(const Set& set, const std::vector<ChoiceConfig>& strat
     return simulated;
   }
   const TimeModel model(profile);
-  const auto optimal = optimal_iteration(model);
+  Optima optima(model);
   std::vector<Bytes> bytes;
   for (const ProfileTensor& tensor : profile.tensors) bytes.push_back(tensor.bytes);
   for (CaseRecord& record : simulated.records) {
-    plan(record, model, bytes, optimal);
+    plan(record, model, bytes, optima);
     if (!compact) continue;
     record.plan = {};
     record.plan_hash.clear();
