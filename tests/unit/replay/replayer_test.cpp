@@ -196,14 +196,24 @@ TEST(Replayer, EachForwardStepWaitsForTheGroupThatCarriesItsTensors) {
 }
 
 TEST(Replayer, AGatherIsIssuedWhenTheForwardWorkOfTheGroupBeforeBegins) {
-  Rig rig(Buffers::kSlice, 3, true, 4, {1, {3, 2, 2, 1, 0}});
-  auto plan = rig.replayer->prepare(scatter_and_gather());
-  for (const IterationStamps& it : rig.replayer->run_with_spans(plan, 3)) {
-    EXPECT_GE(find(it, Activity::kTransfer, 3).begin, find(it, Activity::kTransfer, 2).end);
-    EXPECT_GE(find(it, Activity::kForward, 2).begin, find(it, Activity::kTransfer, 2).end);
-    EXPECT_GE(find(it, Activity::kForward, 3).begin, find(it, Activity::kTransfer, 3).end);
-    EXPECT_GE(find(it, Activity::kBackward, 0).begin, it.begin);
-    EXPECT_LE(find(it, Activity::kForward, 3).end, it.end);
+  const auto device = make_host_device();
+  PretendedRanks communicator(3, nullptr, kElements);
+  // A forward step for each group, each far longer than a gather.
+  const auto compute = make_timed_compute({5e6, 5e6, 5e6}, {0, 0, 0, 0, 0});
+  Replayer replayer(*device, communicator, *compute, {4, 8, 0, 12, 16}, Buffers::kSlice,
+                    Replayer::GroupHook(), {1, {2, 2, 1, 1, 0}});
+  MergePlan plan = plan_from_ends("three", {2, 4, 5}, Collective::kReduceScatter);
+  plan.groups.push_back({4, 5, Collective::kAllGather, BeforeForward{}});
+  plan.groups.push_back({2, 4, Collective::kAllGather, BeforeForward{3}});
+  plan.groups.push_back({0, 2, Collective::kAllGather, BeforeForward{4}});
+  auto prepared = replayer.prepare(plan);
+  for (const IterationStamps& it : replayer.run_with_spans(prepared, 3)) {
+    for (const std::size_t group : {3, 4, 5}) {
+      EXPECT_GE(find(it, Activity::kForward, group).begin,
+                find(it, Activity::kTransfer, group).end);
+    }
+    // Not while the first group is worked on.
+    EXPECT_GE(find(it, Activity::kTransfer, 5).begin, find(it, Activity::kForward, 3).end);
   }
 }
 
