@@ -114,41 +114,52 @@ const CaseRecord* find(Cases set, const std::string& strategy) {
   return found == set.end() ? nullptr : &*found;
 }
 
-bool is_fastest(const CaseRecord* record, Nanoseconds least) {
-  return record != nullptr && time_of(*record) <= least * (1 + kSame);
+bool is_fastest(const CaseRecord& record, Nanoseconds least) {
+  return time_of(record) <= least * (1 + kSame);
 }
+
+// In how many sets something holds, of those where it could be asked.
+struct Tally {
+  std::size_t holds = 0;
+  std::size_t asked = 0;
+
+  void add(bool held) {
+    ++asked;
+    if (held) ++holds;
+  }
+  [[nodiscard]] std::string text() const {
+    return asked == 0 ? "-" : fmt::format("{} of {}", holds, asked);
+  }
+};
 
 // How one entry of the config's strategies does over all sets in which it has a time.
 struct Standing {
   std::string label;
-  std::size_t fastest = 0;
-  std::size_t slower_than_wfbp = 0;
-  std::size_t slower_than_single = 0;
+  Tally fastest;
+  Tally slower_than_wfbp;
+  Tally slower_than_single;
   std::vector<double> over_fastest;
 
   void count(const CaseRecord& record, Cases set, Nanoseconds least) {
     if (!record.predicted_ns) return;
-    const auto loses_to = [&](const char* strategy) {
+    const auto compare = [&](const char* strategy, Tally& slower) {
       const CaseRecord* other = find(set, strategy);
-      return other != nullptr && time_of(record) > time_of(*other) * (1 + kSame);
+      if (other != nullptr) slower.add(time_of(record) > time_of(*other) * (1 + kSame));
     };
     over_fastest.push_back(time_of(record) / least - 1);
-    if (is_fastest(&record, least)) ++fastest;
-    if (loses_to("wfbp")) ++slower_than_wfbp;
-    if (loses_to("single")) ++slower_than_single;
+    fastest.add(is_fastest(record, least));
+    compare("wfbp", slower_than_wfbp);
+    compare("single", slower_than_single);
   }
 
   [[nodiscard]] std::vector<std::string> row() const {
-    const auto of_all = [&](std::size_t part) {
-      return fmt::format("{} of {}", part, over_fastest.size());
-    };
-    if (over_fastest.empty()) return {label, "-", "-", "-", "-", "-"};
+    const bool known = !over_fastest.empty();
     return {label,
-            of_all(fastest),
-            percent(median(over_fastest)),
-            percent(*std::max_element(over_fastest.begin(), over_fastest.end())),
-            of_all(slower_than_wfbp),
-            of_all(slower_than_single)};
+            fastest.text(),
+            known ? percent(median(over_fastest)) : "-",
+            known ? percent(*std::max_element(over_fastest.begin(), over_fastest.end())) : "-",
+            slower_than_wfbp.text(),
+            slower_than_single.text()};
   }
 };
 
@@ -159,8 +170,9 @@ std::string strategies_table(const std::vector<Cases>& sets) {
     const Nanoseconds least = fastest(set);
     for (std::size_t i = 0; i < set.size(); ++i) standings[i].count(set[i], set, least);
   }
-  std::stable_sort(standings.begin(), standings.end(),
-                   [](const Standing& a, const Standing& b) { return a.fastest > b.fastest; });
+  std::stable_sort(standings.begin(), standings.end(), [](const Standing& a, const Standing& b) {
+    return a.fastest.holds > b.fastest.holds;
+  });
   std::vector<std::vector<std::string>> rows;
   for (const Standing& standing : standings) rows.push_back(standing.row());
   return format_table({"strategy", "fastest in", "over fastest, median", "worst",
@@ -168,34 +180,39 @@ std::string strategies_table(const std::vector<Cases>& sets) {
                       rows);
 }
 
-// Whether merging is worth it, for each workload under each compressor.
+// Whether merging is worth it, for one workload under one compressor.
+std::vector<std::string> workload_row(std::span<const Cases> sets) {
+  Tally by_wfbp;
+  Tally by_single;
+  std::vector<double> gains;
+  for (const Cases set : sets) {
+    const Nanoseconds least = fastest(set);
+    if (const CaseRecord* single = find(set, "single")) by_single.add(is_fastest(*single, least));
+    const CaseRecord* wfbp = find(set, "wfbp");
+    if (wfbp == nullptr) continue;
+    by_wfbp.add(is_fastest(*wfbp, least));
+    gains.push_back(time_of(*wfbp) / least);
+  }
+  const auto factor = [&](double gain) { return fmt::format("{:.2f} x", gain); };
+  const CaseRecord& first = sets.front().front();
+  return {workload_text(first),
+          first.compressor,
+          by_wfbp.text(),
+          by_single.text(),
+          gains.empty() ? "-" : factor(median(gains)),
+          gains.empty() ? "-" : factor(*std::max_element(gains.begin(), gains.end()))};
+}
+
 std::string workloads_table(const std::vector<Cases>& sets) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t begin = 0; begin < sets.size();) {
-    const CaseRecord& first = sets[begin].front();
-    std::vector<double> gains;
-    std::size_t count = 0;
-    std::size_t by_wfbp = 0;
-    std::size_t by_single = 0;
-    std::size_t end = begin;
-    for (; end < sets.size() && same_workload(first, sets[end].front()); ++end) {
-      const Nanoseconds least = fastest(sets[end]);
-      const CaseRecord* wfbp = find(sets[end], "wfbp");
-      if (std::isfinite(least)) ++count;
-      if (is_fastest(wfbp, least)) ++by_wfbp;
-      if (is_fastest(find(sets[end], "single"), least)) ++by_single;
-      if (wfbp != nullptr) gains.push_back(time_of(*wfbp) / least);
-    }
-    const bool known = !gains.empty();
-    rows.push_back(
-        {workload_text(first), first.compressor, fmt::format("{}", count),
-         known ? fmt::format("{}", by_wfbp) : "-", fmt::format("{}", by_single),
-         known ? fmt::format("{:.2f} x", median(gains)) : "-",
-         known ? fmt::format("{:.2f} x", *std::max_element(gains.begin(), gains.end())) : "-"});
+    std::size_t end = begin + 1;
+    while (end < sets.size() && same_workload(sets[begin].front(), sets[end].front())) ++end;
+    rows.push_back(workload_row(std::span(sets).subspan(begin, end - begin)));
     begin = end;
   }
-  return format_table({"workload", "compressor", "sets", "not merging is best",
-                       "one buffer is best", "best over wfbp, median", "most"},
+  return format_table({"workload", "compressor", "not merging is best in", "one buffer is best in",
+                       "best over wfbp, median", "most"},
                       rows, 2);
 }
 
