@@ -42,6 +42,7 @@ Calibrator::Calibrator(ControlPlane& control, const CalibrationSettings& setting
 }
 
 MeasuredCosts Calibrator::run() {
+  budget_ = from_rank0(settings_.budget_ns);
   try_sizes();
   if (!stopped_ && !out_of_time_) set_repetitions();
   for (int round = 0; round < settings_.rounds && !stopped_ && !out_of_time_; ++round) {
@@ -54,7 +55,7 @@ MeasuredCosts Calibrator::run() {
 void Calibrator::try_sizes() {
   trials_.resize(settings_.variants.size());
   for (std::size_t i = 0; i < settings_.sizes.size() && !stopped_; ++i) {
-    if (i > 0 && settings_.budget_ns > 0) leave_out_from(i);
+    if (i > 0 && budget_ > 0) leave_out_from(i);
     const auto goes_on = [](const Trials& trials) { return trials.left_out.empty(); };
     if (std::none_of(trials_.begin(), trials_.end(), goes_on)) return;
     const Bytes bytes = settings_.sizes[i];
@@ -72,7 +73,7 @@ void Calibrator::try_sizes() {
 void Calibrator::leave_out_from(std::size_t size) {
   const double ratio =
       static_cast<double>(settings_.sizes[size]) / static_cast<double>(settings_.sizes[size - 1]);
-  const Nanoseconds share = settings_.budget_ns * kForTrials / static_cast<double>(trials_.size());
+  const Nanoseconds share = budget_ * kForTrials / static_cast<double>(trials_.size());
   for (Trials& trials : trials_) {
     const Nanoseconds expected = trials.overhead + trials.operations * ratio;
     if (!trials.left_out.empty()) continue;
@@ -96,7 +97,7 @@ void Calibrator::try_size(std::size_t variant, Bytes bytes) {
 // fewer rounds.
 void Calibrator::set_repetitions() {
   Nanoseconds share = settings_.time_per_point_ns;
-  if (settings_.budget_ns > 0) {
+  if (budget_ > 0) {
     share = std::min(
         share, left() / static_cast<double>(settings_.rounds) / static_cast<double>(cells_.size()));
   }
@@ -114,7 +115,7 @@ void Calibrator::set_repetitions() {
 std::vector<std::size_t> Calibrator::cells_of_round(int round) {
   std::vector<std::size_t> chosen(cells_.size());
   std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-  if (settings_.budget_ns > 0) {
+  if (budget_ > 0) {
     std::stable_sort(chosen.begin(), chosen.end(), [this](std::size_t a, std::size_t b) {
       return cells_[a].wall < cells_[b].wall;
     });
@@ -166,8 +167,7 @@ Nanoseconds Calibrator::take(Bytes bytes, CostVariant variant, int repetitions) 
   if (load_) load_->stop();
   const bool stop = settings_.stop_requested && settings_.stop_requested();
   const auto end = now();
-  const bool late =
-      settings_.budget_ns > 0 && static_cast<double>(end - started_) > settings_.budget_ns;
+  const bool late = budget_ > 0 && static_cast<double>(end - started_) > budget_;
   std::vector<double> mine{stop ? 1.0 : 0.0, late ? 1.0 : 0.0, static_cast<double>(end - begin)};
   mine.insert(mine.end(), times.begin(), times.end());
   std::vector<double> longest;
@@ -185,11 +185,13 @@ Nanoseconds Calibrator::take(Bytes bytes, CostVariant variant, int repetitions) 
   return mean(longest);
 }
 
-// Of the budget, by rank 0's clock.
 Nanoseconds Calibrator::left() {
-  const std::vector<double> mine{settings_.budget_ns * kUsable -
-                                 static_cast<double>(now() - started_)};
-  return std::max(from_bytes<double>(control_.broadcast(to_bytes(mine)))[0], 0.0);
+  return std::max(from_rank0(budget_ * kUsable - static_cast<double>(now() - started_)), 0.0);
+}
+
+// What decides what is measured next must be the same on all ranks.
+double Calibrator::from_rank0(double mine) {
+  return from_bytes<double>(control_.broadcast(to_bytes(std::vector<double>{mine})))[0];
 }
 
 // A trial counts only where nothing better came of its size.

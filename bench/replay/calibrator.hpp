@@ -54,6 +54,7 @@ class Calibrator {
   [[nodiscard]] Nanoseconds take(Bytes bytes, CostVariant variant, int repetitions);
   [[nodiscard]] std::vector<double> time_here(Bytes bytes, CostVariant variant, int repetitions);
   [[nodiscard]] Nanoseconds left();
+  [[nodiscard]] double from_rank0(double mine);
   [[nodiscard]] std::vector<std::size_t> cells_of_round(int round);
   [[nodiscard]] MeasuredCosts result() const;
   void observe(Bytes bytes, CostVariant variant, int round) const;
@@ -66,6 +67,7 @@ class Calibrator {
   std::unique_ptr<Event> end_;
   std::unique_ptr<ComputeLoad> load_;  // only where a variant wants it
   Stamp started_;
+  Nanoseconds budget_ = 0;  // rank 0's
   std::vector<Cell> cells_;
   std::vector<Trials> trials_;  // by variant
   Nanoseconds last_wall_ = 0;   // of the last take

@@ -14,7 +14,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace mergewise {
 namespace {
@@ -259,6 +262,43 @@ TEST(Calibrate, EachVariantLeavesOutWhatItHasNoTimeFor) {
   const MeasuredCosts costs = with_budget(1.6e9, settings);
   EXPECT_THAT(costs.variants[0].left_out, IsEmpty());
   EXPECT_THAT(costs.variants[1].left_out, ElementsAre(1 << 18));
+}
+
+// The control plane of a rank that hears from rank 0 what all go by.
+class ToldByRank0 : public ControlPlane {
+ public:
+  explicit ToldByRank0(double told) : told_(told) {}
+  [[nodiscard]] int rank() const override { return 1; }
+  [[nodiscard]] int size() const override { return 2; }
+  [[nodiscard]] std::string local_address() const override { return ""; }
+  [[nodiscard]] bool single_host() const override { return true; }
+  void barrier() override {}
+  std::vector<std::string> all_gather(std::string_view mine) override {
+    return {std::string(mine)};
+  }
+  std::string broadcast(std::string_view) override {
+    return {reinterpret_cast<const char*>(&told_), sizeof told_};
+  }
+  void set(const std::string&, std::string_view) override {}
+  std::string get(const std::string&) override { return ""; }
+  void set_phase(std::string_view) override {}
+  void set_group(std::int64_t) override {}
+  std::string report_failure(const std::string& message) override { return message; }
+  ClockSample sample_clock() override { return {}; }
+
+ private:
+  double told_;
+};
+
+TEST(Calibrate, RanksGoByTheBudgetOfRank0) {
+  ToldByRank0 control(1e9);  // half of it is less than the second that two of the larger size take
+  const auto device = make_host_device();
+  Slow communicator(1000);
+  CalibrationSettings settings = quick({1 << 14, 1 << 19});
+  settings.budget_ns = 1e12;
+  const MeasuredCosts costs =
+      calibrate_collective(control, device.get(), &communicator, Collective::kAllReduce, settings);
+  EXPECT_THAT(costs.variants[0].left_out, ElementsAre(1 << 19));
 }
 
 TEST(Calibrate, ExpensiveSizesGetFewerRounds) {
