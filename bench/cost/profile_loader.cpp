@@ -212,7 +212,8 @@ void check_elements(const Node& root, const Profile& profile) {
 }
 
 void read_compression(const Node& root, Profile& profile) {
-  if (const auto node = root.find("compressors")) profile.compressors = compressor_costs_from(*node);
+  if (const auto node = root.find("compressors"))
+    profile.compressors = compressor_costs_from(*node);
   if (const auto node = root.find("density")) {
     profile.density = node->as_number(0, 1);
     if (profile.density <= 0) node->fail("density is 0, expected a number above 0, at most 1");
