@@ -5,8 +5,16 @@
 #include "bench/app/link_speed.hpp"
 #include "bench/collective/gloo/gloo_communicator.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace mergewise {
 namespace {
+
+// A variant that ends below this part of what another one reached says too little of large sizes,
+// which plans are made of.
+constexpr Bytes kShortOfReach = 16;
 
 std::optional<CollectiveCost>& cost_of(CollectiveCosts& costs, Collective collective) {
   switch (collective) {
@@ -30,6 +38,15 @@ std::optional<CostModel>& variant_of(CollectiveCost& cost, CostVariant variant) 
       break;
   }
   return cost.beside_compute;
+}
+
+// The largest size that any variant was measured with.
+Bytes reach_of(const MeasuredCosts& measured) {
+  Bytes reach = 0;
+  for (const MeasuredVariant& variant : measured.variants) {
+    if (!variant.points.empty()) reach = std::max(reach, variant.points.back().bytes);
+  }
+  return reach;
 }
 
 }  // namespace
@@ -70,13 +87,22 @@ void keep_costs(RankGroup& group, Collective collective, const MeasuredCosts& me
                 [&](const Calibration& calibration) { return calibration.collective == name; });
   CollectiveCost cost;
   bool known = false;
+  const Bytes reach = reach_of(measured);
   for (const MeasuredVariant& variant : measured.variants) {
     if (variant.points.empty()) continue;
     auto [calibration, model] =
         describe_calibration(collective, variant, group.ranks, group.link_gbps);
+    const Bytes largest = variant.points.back().bytes;
+    if (largest < reach / kShortOfReach) {
+      calibration.used = "nothing";
+      calibration.used_line = false;
+      calibration.why = fmt::format("measured up to {} only, under another condition up to {}",
+                                    human_bytes(largest), human_bytes(reach));
+    } else {
+      variant_of(cost, variant.variant) = std::move(model);
+      known = true;
+    }
     group.calibrations.push_back(std::move(calibration));
-    variant_of(cost, variant.variant) = std::move(model);
-    known = true;
   }
   cost_of(group.costs, collective).reset();
   if (known) cost_of(group.costs, collective) = std::move(cost);

@@ -40,7 +40,8 @@ struct RankGroup {
                                    const std::vector<Collective>& collectives = {
                                        Collective::kAllReduce});
 
-/// The measured points of one collective as its costs and records; replaces what was there.
+/// The measured points of one collective as its costs and records; replaces what was there. A
+/// variant that was measured up to less than a sixteenth of what another one was is only recorded.
 void keep_costs(RankGroup& group, Collective collective, const MeasuredCosts& measured);
 
 }  // namespace mergewise

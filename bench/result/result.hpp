@@ -45,7 +45,7 @@ struct Calibration {
   std::vector<CalibrationPoint> points;
   LineFit fit;
   bool used_line = false;                  ///< the profile uses the fitted line
-  std::string used = "line";               ///< what it uses: "line", "segments", "points"
+  std::string used = "line";               ///< "line", "segments", "points" or "nothing" of it
   std::string why{};                       ///< it uses that: one clause
   std::optional<SegmentedFit> segments{};  ///< nothing for a single size
   std::optional<double> bus_gbps{};     ///< the link rate that the line's slope implies; 1e9 bit/s

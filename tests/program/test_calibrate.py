@@ -42,7 +42,7 @@ def check_calibration(calibration, largest):
         assert point["repetitions"] > 0
         if point["low_ns"] is not None:
             assert point["low_ns"] <= point["ns"] <= point["high_ns"]
-    assert calibration["used"] in ("line", "segments", "points")
+    assert calibration["used"] in ("line", "segments", "points", "nothing")
     assert calibration["used_line"] == (calibration["used"] == "line")
     assert calibration["why"]
     fit, segments = calibration["fit"], calibration["segments"]
@@ -83,6 +83,8 @@ def test_its_profile_has_the_costs_that_the_record_says(program, tmp_path, model
     assert document["ranks"] == 2
     assert [tensor["name"] for tensor in document["tensors"]] == ["t0", "t1", "t2", "t3"]
     for calibration in record_of(profile)["calibrations"]:
+        if calibration["used"] == "nothing":  # a machine so busy that it had no time
+            continue
         cost = document[calibration["collective"]]["variants"][calibration["variant"]]
         if calibration["used"] == "line":
             assert cost["a_ns"] == calibration["fit"]["a_ns"]
