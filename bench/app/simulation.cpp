@@ -125,14 +125,13 @@ void require_optimum(const TimeModel& model, std::optional<Nanoseconds> optimal)
   if (optimal) return;
   model.require_cost(model.collective(), "strategy 'optimal'");
   throw UnsupportedError(
-      "the exact optimum is not searched for here: there are more than 5,000 tensors, or the "
-      "search "
-      "reached its limit");
+      "the exact optimum is not known here: more than 5,000 tensors, or the search reached its "
+      "limit");
 }
 
 void plan(CaseRecord& record, const TimeModel& model, const std::vector<Bytes>& bytes,
           Optima& optima) {
-  record.optimal_ns = optima.of(resolve(make_strategy(record.strategy)->options(), record.options));
+  record.optimal_ns = optima.of(record.options);
   try {
     if (record.strategy == "optimal") require_optimum(model, record.optimal_ns);
     PlannedCase planned = plan_case(record.strategy, record.options, model, optima);
