@@ -142,6 +142,7 @@ class Calibration:
     points: tuple[Point, ...]
     fit: Fit | None
     used_line: bool
+    used: str  # "line", "segments", "points", "nothing"
 
 
 @dataclass(frozen=True)
@@ -331,13 +332,15 @@ def _spans(node):
 
 
 def _calibration(node):
+    used_line = node["used_line"].flag()
     return Calibration(
         profile=node["profile"].text(),
         collective=node["collective"].text(),
         variant=node["variant"].text(),
         points=tuple(_point(n) for n in node["points"].items() if n["bytes"].number()),
         fit=_optional(node["fit"], _fit),
-        used_line=node["used_line"].flag(),
+        used_line=used_line,
+        used=node.get("used").text() or ("line" if used_line else "points"),  # younger
     )
 
 

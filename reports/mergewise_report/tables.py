@@ -196,6 +196,21 @@ def plans(section):
     return found
 
 
+_USED = {
+    "line": "the fitted line",
+    "segments": "several lines, one after the other",
+    "points": "the points, interpolated",
+    "nothing": "nothing of it",
+}
+
+_INSTEAD = {
+    "line": "it all the same",
+    "segments": "several lines",
+    "points": "the points",
+    "nothing": "other measurements",
+}
+
+
 def fit_facts(calibration):
     """(name, value, doubtful) pairs of a calibration's fit, and what to beware of."""
     fit = calibration.fit
@@ -206,8 +221,7 @@ def fit_facts(calibration):
         low, high = min(repetitions), max(repetitions)
         count += f", {low if low == high else f'{low} to {high}'} times each"
     facts.append(("points", count))
-    used = "the fitted line" if calibration.used_line else "the points, interpolated"
-    facts.append(("predictions use", used))
+    facts.append(("predictions use", _USED.get(calibration.used, DASH)))
     warnings = []
     if fit is None:
         return facts, ["No line was fitted."]
@@ -228,12 +242,8 @@ def fit_facts(calibration):
         )
     if fit.largest_error is not None and fit.largest_error > 0.25:
         warnings.append(
-            f"The line misses a point by {percent(fit.largest_error)}; "
-            + (
-                "predictions use it all the same."
-                if calibration.used_line
-                else "predictions use the points."
-            )
+            f"The line misses a point by {percent(fit.largest_error)}; predictions use "
+            f"{_INSTEAD.get(calibration.used, DASH)}."
         )
     return facts, warnings
 

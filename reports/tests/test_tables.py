@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import pytest
+
 from mergewise_report import metrics, tables, words
 from mergewise_report.units import NBSP
 
@@ -43,6 +45,28 @@ def test_a_shared_place_is_marked(read, document):
     rows = {r.name: r for r in tables.ranking(section, tables.unit_of(section))}
     assert rows["optimal"].place == rows["mg_wfbp"].place
     assert rows["optimal"].place.startswith("=")
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ("line", "the fitted line"),
+        ("segments", "several lines, one after the other"),
+        ("points", "the points, interpolated"),
+        ("nothing", "nothing of it"),
+    ],
+)
+def test_what_predictions_use_of_a_calibration_is_said(read, document, used, expected):
+    document["calibrations"][0].update(used=used, used_line=used == "line")
+    facts, _ = tables.fit_facts(read(document).calibrations[0])
+    assert dict(facts)["predictions use"] == expected
+
+
+def test_a_calibration_without_that_word_goes_by_its_line(read, document):
+    document["calibrations"][0].pop("used", None)
+    document["calibrations"][0]["used_line"] = False
+    facts, _ = tables.fit_facts(read(document).calibrations[0])
+    assert dict(facts)["predictions use"] == "the points, interpolated"
 
 
 def test_a_given_cost_is_told_from_a_measured_one(read, document):
