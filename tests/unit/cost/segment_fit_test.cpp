@@ -137,6 +137,16 @@ TEST(SegmentFit, HasThreeSizesInEverySegment) {
   EXPECT_THAT(fit_segments(six).segments, SizeIs(2));
 }
 
+TEST(SegmentFit, TakesNoSlopeFromANarrowRangeOfSizes) {
+  // The last five sizes lie within 2 % of each other, and on a line of their own.
+  MeasuredPoints points = sample({{1024, 1 << 20, {100e3, 1}}}, 1.2, 0);
+  for (Bytes bytes = 1'100'000; bytes < 1'125'000; bytes += 5'000) {
+    points.emplace_back(bytes, 1.2e6 + 20 * static_cast<double>(bytes - 1'100'000));
+  }
+  const SegmentedFit fit = fit_segments(points);
+  EXPECT_LT(fit.segments.back().line.b_ns_per_byte, 2) << "it goes on beyond the last size";
+}
+
 TEST(SegmentFit, IsTheSameForPointsInAnyOrder) {
   MeasuredPoints points = sample(kThree, 1.5, 0.02);
   const CostModel ordered = fit_segments(points).cost();
