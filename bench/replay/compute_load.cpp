@@ -30,8 +30,8 @@ std::vector<LayerWork> load_layers() {
 
 ComputeLoad::ComputeLoad(Device& device)
     : compute_(make_gemm_compute(load_layers(), {{1}, {0}})),
-      stream_(device.create_stream(StreamRole::kCompute)),
-      ends_{device.create_event(), device.create_event()} {}
+      ends_{device.create_event(), device.create_event()},
+      stream_(device.create_stream(StreamRole::kCompute)) {}
 
 ComputeLoad::~ComputeLoad() {
   running_ = false;

@@ -35,8 +35,9 @@ class ComputeLoad {
   void feed();
 
   std::unique_ptr<Compute> compute_;
-  std::unique_ptr<Stream> stream_;
+  // Before the stream, which runs what is queued, these records too, when it is destroyed.
   std::array<std::unique_ptr<Event>, 2> ends_;
+  std::unique_ptr<Stream> stream_;
   std::atomic<bool> running_{false};
   std::thread feeder_;
 };

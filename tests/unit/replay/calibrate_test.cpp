@@ -337,7 +337,7 @@ TEST(ComputeLoad, WorksUntilItIsStopped) {
     load.start();
     load.stop();
   }
-  load.start();  // its end stops it
+  load.start();  // its end stops it, with passes queued that must not outlive their events
   EXPECT_THAT(ComputeLoad::description(), HasSubstr("products of"));
 }
 
