@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <span>
 
 namespace mergewise {
@@ -76,9 +77,9 @@ Replayer::Replayer(Device& device, Communicator& communicator, Compute& compute,
       on_group_(std::move(on_group)),
       iteration_(std::move(iteration)),
       offsets_(element_offsets(tensor_bytes)),
+      start_(device.create_event()),
       compute_stream_(device.create_stream(StreamRole::kCompute)),
-      communication_stream_(device.create_stream(StreamRole::kCommunication)),
-      start_(device.create_event()) {
+      communication_stream_(device.create_stream(StreamRole::kCommunication)) {
   MERGEWISE_CHECK(iteration_.accumulation >= 1, "an iteration has at least one micro-batch");
   MERGEWISE_CHECK(
       iteration_.forward_step.empty() || iteration_.forward_step.size() == tensor_bytes.size(),
@@ -288,9 +289,18 @@ void Replayer::begin_block(const PreparedPlan& plan, int iterations) {
   compute_stream_->record(*start_);
 }
 
+// Both are idle after this, also when it throws: then the caller frees events that they use. The
+// communication's failure is the cause where both failed.
 void Replayer::synchronize() {
-  communication_stream_->synchronize();
-  compute_stream_->synchronize();
+  std::exception_ptr failure;
+  for (Stream* stream : {communication_stream_.get(), compute_stream_.get()}) {
+    try {
+      stream->synchronize();
+    } catch (...) {
+      if (!failure) failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 void Replayer::run(PreparedPlan& plan, int iterations, std::vector<Stamp>& stamps) {

@@ -142,12 +142,13 @@ class Replayer {
   std::vector<std::size_t> offsets_;  // in elements, one longer than the tensors
   std::unique_ptr<Buffer> gradient_buffer_;
   std::unique_ptr<Buffer> merge_buffer_;  // only with kCopy
-  std::unique_ptr<Stream> compute_stream_;
-  std::unique_ptr<Stream> communication_stream_;
+  // Before the streams, which run what is queued, records too, when they are destroyed.
   std::unique_ptr<Event> start_;
   // One per iteration of the largest block so far.
   std::vector<std::unique_ptr<Event>> ends_;
   std::vector<std::unique_ptr<Event>> backward_starts_;
+  std::unique_ptr<Stream> compute_stream_;
+  std::unique_ptr<Stream> communication_stream_;
 };
 
 }  // namespace mergewise

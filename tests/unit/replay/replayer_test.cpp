@@ -276,6 +276,34 @@ TEST(Replayer, AllocatesNothingPerIterationAfterTheFirstBlock) {
   }
 }
 
+TEST(Replayer, BothStreamsAreIdleWhenACollectiveFailed) {
+  // Long after the last gather was given up, the forward pass that waited for it goes on.
+  class SlowForward : public LoggingCompute {
+   public:
+    using LoggingCompute::LoggingCompute;
+    void forward(Stream& stream, std::size_t begin, std::size_t end) override {
+      as_host(stream).enqueue([] { sleep_until(now() + 20'000'000); });
+      LoggingCompute::forward(stream, begin, end);
+    }
+  };
+  class Failing : public PretendedRanks {
+   public:
+    Failing() : PretendedRanks(3, nullptr, kElements) {}
+    void all_gather(float*, std::size_t, Stream& stream) override {
+      as_host(stream).enqueue([] { throw std::runtime_error("rank 1 is gone"); });
+    }
+  };
+  const auto device = make_host_device();
+  Log log;
+  SlowForward compute(&log);
+  Failing communicator;
+  Replayer replayer(*device, communicator, compute, {4, 8, 0, 12, 16}, Buffers::kSlice, {});
+  auto plan = replayer.prepare(scatter_and_gather());
+  EXPECT_THAT([&] { (void)replayer.run_with_spans(plan, 2); },
+              ThrowsMessage<BackendError>(HasSubstr("rank 1 is gone")));
+  EXPECT_EQ(log.position("f0", 2) + 1, log.entries().size()) << "three forward passes, all ended";
+}
+
 TEST(Replayer, LayerTimesCoverEveryTensorAndForwardStep) {
   Rig rig(Buffers::kSlice, 3, true, 3);
   const auto runs = rig.replayer->run_layers(2);
