@@ -62,20 +62,26 @@ void Race::start() {
     return;
   }
   const double probe_ns = 2.0 * settings_.rounds * incumbent_.time_ns;
-  double fitting = ranks_.remaining() / (kProbes * probe_ns);
+  const Nanoseconds remaining = std::max(ranks_.remaining(), 0.0);
+  double fitting = remaining / (kProbes * probe_ns);
   if (settings_.block_limit_ns > 0) {
     fitting = std::min(fitting, settings_.block_limit_ns / incumbent_.time_ns);
   }
   block_ = std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, settings_.block),
                       settings_.block);
-  const double affordable = ranks_.remaining() / 2 / (2.0 * block_ * incumbent_.time_ns);
+  const double affordable = remaining / 2 / (2.0 * block_ * incumbent_.time_ns);
   const int rounds = static_cast<int>(std::min<double>(affordable, kNoiseRounds));
   if (rounds < kLeastNoiseRounds) {
     out_of_budget_ = true;
     incumbent_.time_ns = kUnknown;
     return;
   }
-  noise_ = 2 * standard_error(ratios(incumbent_, rounds), settings_.rounds);
+  const std::vector<double> spread = ratios(incumbent_, rounds);
+  if (spread.empty()) {
+    incumbent_.time_ns = kUnknown;
+    return;
+  }
+  noise_ = 2 * standard_error(spread, settings_.rounds);
   incumbent_.time_ns = median(incumbent_blocks_);
 }
 
@@ -84,13 +90,20 @@ double Race::noise() {
   return noise_;
 }
 
-// Of the entry's block by the incumbent's; whoever begins a round ends the one before.
+bool Race::goes_on() {
+  if (ranks_.remaining() <= 0) out_of_budget_ = true;
+  return !ranks_.interrupted() && ranks_.remaining() > 0;
+}
+
+// Of the entry's block by the incumbent's; whoever begins a round ends the one before. None when
+// there was no end to it.
 std::vector<double> Race::ratios(Entry& entry, int rounds) {
   std::vector<double> ratios;
   incumbent_blocks_.clear();
   for (int round = 0; round < rounds; ++round) {
     double times[2] = {};
     for (const int turn : {0, 1}) {
+      if (!goes_on()) return {};
       const bool own = (turn + round) % 2 == 1;
       PreparedPlan& plan = own ? entry.prepared : incumbent_.prepared;
       times[own ? 1 : 0] = median(ranks_.run_block(plan, block_));
@@ -109,8 +122,11 @@ Nanoseconds Race::measure(Entry entry) {
     return kUnknown;
   }
   if (!verify(entry)) return kUnknown;
+  if (!goes_on()) return kUnknown;
   (void)ranks_.run_block(entry.prepared, kWarmup);
-  entry.time_ns = median(ratios(entry, settings_.rounds)) * incumbent_.time_ns;
+  const std::vector<double> beside = ratios(entry, settings_.rounds);
+  if (beside.empty()) return kUnknown;
+  entry.time_ns = median(beside) * incumbent_.time_ns;
   const Nanoseconds time = entry.time_ns;
   if (time < incumbent_.time_ns * (1 - noise_)) incumbent_ = std::move(entry);
   return time;

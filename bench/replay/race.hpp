@@ -55,6 +55,7 @@ class Race {
 
   void start();
   [[nodiscard]] bool verify(Entry& entry);
+  [[nodiscard]] bool goes_on();  // no stop, and the budget is not spent
   [[nodiscard]] std::vector<double> ratios(Entry& entry, int rounds);
   [[nodiscard]] Nanoseconds measure(Entry entry);
   [[nodiscard]] Entry make_entry(MergePlan plan) const;

@@ -10,6 +10,7 @@
 #include "kernels/compute/compute.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -103,6 +104,7 @@ class PretendedRanks : public Communicator {
   }
 
   float* gradients = nullptr;  ///< where the flat buffer begins, so that elements are known
+  std::function<void()> before_reduce;  ///< what a reduction waits for first; may be empty
   bool loses_last = false;  ///< a broken collective: the last element of each call is not reduced
 
  private:
@@ -110,6 +112,7 @@ class PretendedRanks : public Communicator {
     if (log_ != nullptr) log_->add(kind, count);
   }
   void reduce(float* data, std::size_t count) const {
+    if (before_reduce) before_reduce();
     for_elements(data, count, [this](float& value, std::size_t tensor, std::size_t element) {
       for (int rank = 1; rank < ranks_; ++rank) value += local_gradient(rank, tensor, element);
     });

@@ -102,6 +102,42 @@ TEST(Race, AStopEndsTheMeasuring) {
   EXPECT_EQ(track.log.entries().size(), before);
 }
 
+TEST(Race, AStopEndsAProbeBeforeItsNextBlock) {
+  Track track;
+  std::size_t stop_at = 1000;
+  track.settings.stop_requested = [&] { return track.log.entries().size() >= stop_at; };
+  Race race = track.make();
+  (void)race.noise();
+  // Verified and warmed up in three iterations of two groups; the stop comes in the first block.
+  const std::size_t before = track.log.entries().size();
+  stop_at = before + 3 * 2 + 1;
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
+  EXPECT_EQ(track.log.entries().size(), before + 3 * 2 + 2U);
+  EXPECT_TRUE(race.probes().empty());
+}
+
+TEST(Race, AStopEndsTheReferencesOwnRounds) {
+  Track track;
+  track.settings.stop_requested = [&] { return track.log.entries().size() >= 2; };
+  Race race = track.make();
+  EXPECT_EQ(race.noise(), 0);
+  EXPECT_EQ(track.log.entries().size(), 1 + 2U) << "verified, and one block of two iterations";
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {3}))));
+}
+
+TEST(Race, ABudgetThatEndsInAProbeEndsIt) {
+  Track track;
+  track.settings.finish_by = now() + 200'000'000;
+  Race race = track.make();
+  (void)race.noise();
+  ASSERT_FALSE(race.out_of_budget());
+  track.communicator.before_reduce = [&] { sleep_until(track.settings.finish_by); };
+  const std::size_t before = track.log.entries().size();
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
+  EXPECT_EQ(track.log.entries().size(), before + 2) << "verified only";
+  EXPECT_TRUE(race.out_of_budget());
+}
+
 TEST(Race, AProbeWithWrongSumsIsUnknown) {
   Track track;
   Race race = track.make();
