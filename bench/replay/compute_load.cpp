@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace mergewise {
 namespace {
 
@@ -30,6 +32,7 @@ std::vector<LayerWork> load_layers() {
 
 ComputeLoad::ComputeLoad(Device& device)
     : compute_(make_gemm_compute(load_layers(), {{1}, {0}})),
+      begin_(device.create_event()),
       ends_{device.create_event(), device.create_event()},
       stream_(device.create_stream(StreamRole::kCompute)) {}
 
@@ -41,20 +44,31 @@ ComputeLoad::~ComputeLoad() {
 void ComputeLoad::start() {
   if (feeder_.joinable()) return;
   running_ = true;
+  stream_->record(*begin_);
+  enqueue_pass(0);
   feeder_ = std::thread([this] { feed(); });
+  begin_->synchronize();
+}
+
+void ComputeLoad::enqueue_pass(std::size_t turn) {
+  compute_->resume(*stream_);
+  for (std::size_t step = 0; step < compute_->forward_steps(); ++step) {
+    compute_->forward(*stream_, step);
+  }
+  for (const std::size_t tensor : {0U, 1U}) compute_->backward(*stream_, tensor);
+  stream_->record(*ends_[turn]);
 }
 
 // A thread of its own, so that the caller can wait for another stream meanwhile. Two passes are
 // queued at most: stop() waits for no more than those.
 void ComputeLoad::feed() {
-  for (std::size_t turn = 0; running_; turn = 1 - turn) {
-    ends_[turn]->synchronize();
-    compute_->resume(*stream_);
-    for (std::size_t step = 0; step < compute_->forward_steps(); ++step) {
-      compute_->forward(*stream_, step);
+  try {
+    for (std::size_t turn = 1; running_; turn = 1 - turn) {
+      ends_[turn]->synchronize();
+      enqueue_pass(turn);
     }
-    for (const std::size_t tensor : {0U, 1U}) compute_->backward(*stream_, tensor);
-    stream_->record(*ends_[turn]);
+  } catch (...) {
+    failure_ = std::current_exception();
   }
 }
 
@@ -62,7 +76,9 @@ void ComputeLoad::stop() {
   if (!feeder_.joinable()) return;
   running_ = false;
   feeder_.join();
+  const std::exception_ptr failure = std::exchange(failure_, nullptr);
   stream_->synchronize();
+  if (failure) std::rethrow_exception(failure);
 }
 
 std::string ComputeLoad::description() {

@@ -7,6 +7,8 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <exception>
 #include <memory>
 #include <string>
 #include <thread>
@@ -24,21 +26,25 @@ class ComputeLoad {
   ComputeLoad(const ComputeLoad&) = delete;
   ComputeLoad& operator=(const ComputeLoad&) = delete;
 
-  /// Occupies a compute stream until stop(). Twice is once.
+  /// Occupies a compute stream until stop(): returns when the first pass's turn has come there.
+  /// Twice is once.
   void start();
-  /// Returns when the stream is idle. Throws what failed on it.
+  /// Returns when the stream is idle. Throws what failed on it or while passes were enqueued.
   void stop();
   /// For people: "products of 256 x 256 x 256 and passes over 16 MiB, 1 thread".
   [[nodiscard]] static std::string description();
 
  private:
+  void enqueue_pass(std::size_t turn);
   void feed();
 
   std::unique_ptr<Compute> compute_;
   // Before the stream, which runs what is queued, these records too, when it is destroyed.
+  std::unique_ptr<Event> begin_;
   std::array<std::unique_ptr<Event>, 2> ends_;
   std::unique_ptr<Stream> stream_;
   std::atomic<bool> running_{false};
+  std::exception_ptr failure_;  // of the feeder, once it was joined
   std::thread feeder_;
 };
 
