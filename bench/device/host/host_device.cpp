@@ -15,6 +15,7 @@
 #include <cmath>
 #include <deque>
 #include <fstream>
+#include <limits>
 #include <mutex>
 #include <thread>
 
@@ -68,9 +69,8 @@ class HostDevice final : public Device {
     const HostMark mark = event.latest();
     if (mark == HostMark{}) return;
     stream.wait(since);
-    as_host(stream).enqueue([&event, mark, delay] {
-      sleep_until(event.stamp_of(mark) + static_cast<Stamp>(std::llround(delay)));
-    });
+    as_host(stream).enqueue(
+        [&event, mark, delay] { sleep_until(stamp_after(event.stamp_of(mark), delay)); });
   }
 
   void copy(Stream& stream, const std::byte* from, std::byte* to, Bytes size) override {
@@ -95,6 +95,12 @@ HostStream& as_host(Stream& stream) {
 }
 
 std::unique_ptr<Device> make_host_device() { return std::make_unique<HostDevice>(); }
+
+Stamp stamp_after(Stamp since, Nanoseconds delay) {
+  constexpr Stamp kLast = std::numeric_limits<Stamp>::max();
+  if (delay >= static_cast<Nanoseconds>(kLast - since)) return kLast;
+  return since + static_cast<Stamp>(std::llround(delay));
+}
 
 void sleep_until(Stamp deadline) {
   // Once per thread: the kernel's default slack of 50 us is as long as many layers.

@@ -53,6 +53,9 @@ class HostStream : public Stream {
 /// "mw-comm").
 [[nodiscard]] std::unique_ptr<Device> make_host_device();
 
+/// `since` (>= 0) and `delay` (>= 0) later, or the last stamp there is.
+[[nodiscard]] Stamp stamp_after(Stamp since, Nanoseconds delay);
+
 /// Sleeps until the stamp on CLOCK_MONOTONIC with the smallest timer slack the kernel gives;
 /// returns at once when past. Leaves the calling thread with that slack (1 ns instead of 50 us).
 void sleep_until(Stamp deadline);

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <future>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -261,6 +262,15 @@ TEST_F(HostStreams, AHoldByAnEventThatWasRecordedAgainIsAnError) {
   first_.record(*event_);
   gate.open();
   EXPECT_THAT(failure_of(second_), HasSubstr("recorded again"));
+}
+
+TEST(StampAfter, IsTheLastStampWhereThereIsNoneSoLate) {
+  constexpr Stamp kLast = std::numeric_limits<Stamp>::max();
+  EXPECT_EQ(stamp_after(1000, 0), 1000);
+  EXPECT_EQ(stamp_after(1000, 2.6), 1003);
+  EXPECT_EQ(stamp_after(1000, 9.3e18), kLast);
+  EXPECT_EQ(stamp_after(kLast - 10, 1e3), kLast);
+  EXPECT_EQ(stamp_after(1000, std::numeric_limits<double>::infinity()), kLast);
 }
 
 TEST_F(HostStreams, AFailedStreamIsHeldNoLonger) {
