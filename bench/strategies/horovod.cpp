@@ -11,6 +11,7 @@ namespace {
 
 constexpr Bytes kDefaultFusion = Bytes{128} << 20;
 constexpr std::int64_t kDefaultCycle = 1'000'000;
+constexpr double kLongestCycle = 3.6e12;  // an hour
 
 /// The first start of a cycle, at `start` or whole cycles later, that is not before `ready`.
 Nanoseconds cycle_for(Nanoseconds ready, Nanoseconds start, Nanoseconds cycle) {
@@ -55,6 +56,7 @@ std::vector<OptionSpec> Horovod::do_options() const {
            .summary = "time from the start of a cycle to that of the next",
            .default_value = kDefaultCycle,
            .minimum = 1,
+           .maximum = kLongestCycle,
            .choices = {}},
           {.name = "completion",
            .kind = OptionKind::kWord,
