@@ -47,7 +47,7 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
   for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
   for (const ChoiceConfig& choice : strategies) {
     const auto strategy = make_strategy(choice.id);
-    PlannedStrategy planned{choice.id, {}, 0, {}, false};
+    PlannedStrategy planned{choice.id, {}, 0, {}, false, {}};
     if (search && strategy->searches()) {
       Searched searched = search(*strategy, choice.options, model);
       planned.planned = {
@@ -56,6 +56,7 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
       planned.planned.optimal_ns = optima.of(planned.planned.options);
       planned.probes = std::move(searched.probes);
       planned.cut_short = searched.cut_short;
+      planned.failure = std::move(searched.failure);
     } else {
       planned.planned = plan_case(choice.id, choice.options, model, optima);
     }
@@ -115,7 +116,7 @@ std::vector<Contestant> contestants_of(const CaseSet& set) {
   for (const PlannedStrategy& strategy : set.strategies) {
     contestants.push_back(
         {fmt::format("{} / {}, {} ranks", set.workload, strategy.strategy, set.ranks),
-         strategy.planned.plan, strategy.hash});
+         strategy.planned.plan, strategy.hash, strategy.failure});
   }
   return contestants;
 }

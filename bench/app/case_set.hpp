@@ -26,6 +26,7 @@ struct PlannedStrategy {
   std::uint64_t hash = 0;
   std::vector<Probe> probes;  ///< what a search measured
   bool cut_short = false;     ///< the search, by the budget
+  std::string failure{};      ///< of a plan that the search tried: fails the case
 };
 
 /// Planned, but not measured.
@@ -39,6 +40,7 @@ struct Searched {
   MergePlan plan;
   std::vector<Probe> probes;
   bool cut_short = false;
+  std::string failure{};
 };
 using Searcher = std::function<Searched(const Strategy& strategy, const Options& options,
                                         const TimeModel& model)>;

@@ -281,7 +281,7 @@ Searcher Session::searcher(const CaseSet& set, Replayer* replayer, std::size_t s
     MeasuredEvaluator evaluator(race, strategy.id(), model.collective());
     MergePlan plan = strategy.search(model, options, evaluator);
     stopped_searching_ = stopped_searching_ || race.interrupted();
-    return Searched{std::move(plan), race.probes(), race.out_of_budget()};
+    return Searched{std::move(plan), race.probes(), race.out_of_budget(), race.failure()};
   };
 }
 

@@ -23,6 +23,7 @@ struct Contestant {
   std::string label;  ///< for phases and progress: "resnet50 / wfbp"
   MergePlan plan;
   std::uint64_t hash = 0;  ///< of (plan, tensor sizes, compressor): compared across ranks
+  std::string failure{};   ///< why it failed before, on all ranks; such a one is not run
 };
 
 struct ContestSettings {
@@ -40,7 +41,8 @@ struct ContestSettings {
 
 struct ContestantResult {
   bool verified = false;
-  std::string failure;                 ///< why verification failed, on the first rank that saw it
+  std::string failure;  ///< why verification failed, on the first rank that saw it, or the
+                        ///< contestant's own
   std::vector<Nanoseconds> warmup_ns;  ///< per iteration the maximum over ranks
   std::vector<Nanoseconds> samples_ns;
   bool unstable = false;  ///< warm-up never settled

@@ -3,6 +3,8 @@
 
 #include "bench/core/median.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -49,7 +51,11 @@ bool Race::verify(Entry& entry) {
   ranks_.compare_hashes({hash_of_(entry.plan)}, {settings_.label});
   const Lockstep::Verified verified = ranks_.verify(entry.prepared);
   entry.time_ns = verified.time_ns;
-  return verified.failure.empty();
+  if (verified.failure.empty()) return true;
+  const std::size_t groups = entry.plan.groups.size();
+  failure_ = fmt::format("a plan that the search tried, with {} group{}, gives wrong sums: {}",
+                         groups, groups == 1 ? "" : "s", verified.failure);
+  return false;
 }
 
 // The reference against itself: the block that fits, the noise, and what the reference takes.
@@ -58,7 +64,7 @@ void Race::start() {
   block_ = settings_.block;
   ranks_.control().set_phase(settings_.label + ", searching");
   if (!verify(incumbent_)) {
-    incumbent_.time_ns = kUnknown;  // The contest will say what is wrong with it.
+    incumbent_.time_ns = kUnknown;
     return;
   }
   const double probe_ns = 2.0 * settings_.rounds * incumbent_.time_ns;
@@ -115,7 +121,9 @@ std::vector<double> Race::ratios(Entry& entry, int rounds) {
 }
 
 Nanoseconds Race::measure(Entry entry) {
-  if (!std::isfinite(incumbent_.time_ns) || ranks_.interrupted()) return kUnknown;
+  if (!failure_.empty() || !std::isfinite(incumbent_.time_ns) || ranks_.interrupted()) {
+    return kUnknown;
+  }
   const double iterations = 1.0 + kWarmup + 2.0 * settings_.rounds * block_;
   if (ranks_.remaining() < iterations * incumbent_.time_ns) {
     out_of_budget_ = true;

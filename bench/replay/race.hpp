@@ -37,7 +37,7 @@ class Race {
        std::function<std::uint64_t(const MergePlan&)> hash_of, RaceSettings settings);
 
   /// Infinity for a plan that could not be measured: the budget had no time for it, a rank wished
-  /// to stop, or it gives wrong sums.
+  /// to stop, or it or one before it gives wrong sums: see failure().
   [[nodiscard]] Nanoseconds time(const MergePlan& plan);
   /// Two standard errors of such a ratio, from the reference against itself; measured once.
   [[nodiscard]] double noise();
@@ -45,6 +45,9 @@ class Race {
   [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
   [[nodiscard]] bool interrupted() const { return ranks_.interrupted(); }
   [[nodiscard]] bool out_of_budget() const { return out_of_budget_; }
+  /// "" or which plan gave wrong sums, as the first rank that saw it says. Nothing is measured from
+  /// then on: what was found before proves nothing either.
+  [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
   struct Entry {
@@ -67,6 +70,7 @@ class Race {
   int block_ = 0;  // 0: not started
   double noise_ = 0;
   bool out_of_budget_ = false;
+  std::string failure_;
   std::vector<Probe> probes_;
   std::vector<Nanoseconds> incumbent_blocks_;  // medians of its blocks in the last ratios()
 };

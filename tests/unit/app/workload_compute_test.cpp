@@ -79,5 +79,20 @@ TEST(CaseSet, StrategiesThatSearchAskTheSearcherAndOthersDoNot) {
   EXPECT_TRUE(set.strategies[0].probes.empty());
 }
 
+TEST(CaseSet, ASearchThatSawAWrongSumFailsItsStrategyOnly) {
+  CaseSet set;
+  set.ranks = 2;
+  CollectiveCost cost;
+  cost.isolated = CostModel(LinearCost{10, 1});
+  set.profile = make_profile(three_layers(), 2, {cost, {}, {}});
+  plan_strategies(set, {{"single", {}}, {"mergecomp", {}}},
+                  [](const Strategy& strategy, const Options&, const TimeModel&) {
+                    return Searched{plan_from_ends(strategy.id(), {3}), {}, false, "wrong sums"};
+                  });
+  const std::vector<Contestant> contestants = contestants_of(set);
+  EXPECT_EQ(contestants[0].failure, "");
+  EXPECT_EQ(contestants[1].failure, "wrong sums");
+}
+
 }  // namespace
 }  // namespace mergewise

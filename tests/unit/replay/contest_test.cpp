@@ -88,6 +88,17 @@ TEST(Contest, AWrongSumGetsNoTiming) {
   }
 }
 
+TEST(Contest, WhoFailedBeforeIsNotRun) {
+  Race race;
+  race.contestants[1].failure = "its search saw a wrong sum";
+  const ContestResult result = race.run();
+  EXPECT_FALSE(result.contestants[1].verified);
+  EXPECT_EQ(result.contestants[1].failure, "its search saw a wrong sum");
+  EXPECT_TRUE(result.contestants[1].samples_ns.empty());
+  EXPECT_EQ(std::count(result.order.begin(), result.order.end(), 1U), 0);
+  EXPECT_EQ(result.contestants[0].samples_ns.size(), 12U);
+}
+
 TEST(Contest, AStopIsObeyedAfterTheBlockThatSawIt) {
   Race race;
   std::size_t measured = 0;

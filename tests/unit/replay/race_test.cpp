@@ -3,11 +3,14 @@
 
 #include "tests/unit/replay/fakes.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mergewise {
@@ -125,14 +128,43 @@ TEST(Race, AStopEndsTheReferencesOwnRounds) {
   EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {3}))));
 }
 
+// A single rank whose budget is what the test says.
+class Budgeted : public ControlPlane {
+ public:
+  explicit Budgeted(const Nanoseconds& left) : left_(left) {}
+  [[nodiscard]] int rank() const override { return 0; }
+  [[nodiscard]] int size() const override { return 1; }
+  [[nodiscard]] std::string local_address() const override { return ""; }
+  [[nodiscard]] bool single_host() const override { return true; }
+  void barrier() override {}
+  // In what Lockstep exchanges, the second number is what is left; hashes are one number alone.
+  std::vector<std::string> all_gather(std::string_view mine) override {
+    std::string all(mine);
+    if (all.size() >= 2 * sizeof left_)
+      std::memcpy(all.data() + sizeof left_, &left_, sizeof left_);
+    return {all};
+  }
+  std::string broadcast(std::string_view mine) override { return std::string(mine); }
+  void set(const std::string&, std::string_view) override {}
+  std::string get(const std::string&) override { return ""; }
+  void set_phase(std::string_view) override {}
+  void set_group(std::int64_t) override {}
+  std::string report_failure(const std::string& message) override { return message; }
+  ClockSample sample_clock() override { return {}; }
+
+ private:
+  const Nanoseconds& left_;
+};
+
 TEST(Race, ABudgetThatEndsInAProbeEndsIt) {
   Track track;
-  track.settings.finish_by = now() + 200'000'000;
+  Nanoseconds left = 1e15;
+  track.control = std::make_unique<Budgeted>(left);
   Race race = track.make();
   (void)race.noise();
   ASSERT_FALSE(race.out_of_budget());
-  track.communicator.before_reduce = [&] { sleep_until(track.settings.finish_by); };
   const std::size_t before = track.log.entries().size();
+  track.communicator.before_reduce = [&] { left = -1; };
   EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
   EXPECT_EQ(track.log.entries().size(), before + 2) << "verified only";
   EXPECT_TRUE(race.out_of_budget());
@@ -144,6 +176,28 @@ TEST(Race, AProbeWithWrongSumsIsUnknown) {
   (void)race.noise();
   track.communicator.loses_last = true;
   EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
+}
+
+TEST(Race, WrongSumsAreToldAndEndTheSearch) {
+  Track track;
+  Race race = track.make();
+  (void)race.noise();
+  EXPECT_EQ(race.failure(), "");
+  track.communicator.loses_last = true;
+  (void)race.time(plan_from_ends("test", {1, 3}));
+  EXPECT_THAT(race.failure(), testing::AllOf(testing::HasSubstr("with 2 groups,"),
+                                             testing::HasSubstr("loses gradients")));
+  const std::size_t before = track.log.entries().size();
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {2, 3}))));
+  EXPECT_EQ(track.log.entries().size(), before);
+}
+
+TEST(Race, WrongSumsOfTheReferenceAreTold) {
+  Track track;
+  track.communicator.loses_last = true;
+  Race race = track.make();
+  EXPECT_TRUE(std::isinf(race.time(plan_from_ends("test", {1, 3}))));
+  EXPECT_THAT(race.failure(), testing::HasSubstr("with 1 group,"));
 }
 
 }  // namespace
