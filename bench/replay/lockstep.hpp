@@ -27,7 +27,7 @@ class Lockstep {
   /// A block between barriers: per iteration the maximum over ranks.
   [[nodiscard]] std::vector<Nanoseconds> run_block(PreparedPlan& plan, int iterations);
   struct Verified {
-    Nanoseconds time_ns = 0;  ///< the longest of any rank
+    Nanoseconds time_ns = 0;  ///< of the iteration alone, the longest of any rank
     std::string failure;      ///< "" or what the first rank said that saw wrong sums
   };
   /// One iteration with known gradients.

@@ -289,8 +289,7 @@ void Replayer::begin_block(const PreparedPlan& plan, int iterations) {
   compute_stream_->record(*start_);
 }
 
-// Both are idle after this, also when it throws: then the caller frees events that they use. The
-// communication's failure is the cause where both failed.
+// Both are idle after this, also when it throws: the communication's failure first, the cause.
 void Replayer::synchronize() {
   std::exception_ptr failure;
   for (Stream* stream : {communication_stream_.get(), compute_stream_.get()}) {
@@ -371,7 +370,7 @@ void Replayer::zero_gradients() {
   if (merge_buffer_) std::fill_n(reinterpret_cast<float*>(merge_buffer_->data()), elements(), 0.0F);
 }
 
-void Replayer::verify(PreparedPlan& plan) {
+Nanoseconds Replayer::verify(PreparedPlan& plan) {
   const auto tensor_values = [this](std::size_t tensor) {
     return std::span<float>(gradients() + offsets_[tensor],
                             offsets_[tensor + 1] - offsets_[tensor]);
@@ -395,6 +394,7 @@ void Replayer::verify(PreparedPlan& plan) {
     }
   }
   zero_gradients();
+  return static_cast<Nanoseconds>(stamps.back() - stamps.front());
 }
 
 }  // namespace mergewise
