@@ -250,7 +250,7 @@ void Replayer::enqueue_waiting_forward(const Pass& pass) {
     open(pass, Lane::kCompute);
     const std::size_t end = next < groups.size() ? groups[next].forward_step : steps;
     compute_.forward(*compute_stream_, step, end);
-    close(pass, Activity::kForward, next - 1);
+    close(pass, Activity::kForward, next == pass.plan.backward_groups ? 0 : next - 1);
     step = end;
   }
 }

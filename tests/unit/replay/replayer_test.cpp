@@ -217,6 +217,19 @@ TEST(Replayer, AGatherIsIssuedWhenTheForwardWorkOfTheGroupBeforeBegins) {
   }
 }
 
+TEST(Replayer, AForwardStepThatWaitsForNothingHasNoGroup) {
+  // No tensor is used by step 0.
+  Rig rig(Buffers::kSlice, 3, true, 4, {1, {3, 2, 2, 1, 1}});
+  auto plan = rig.replayer->prepare(scatter_and_gather());
+  for (const IterationStamps& it : rig.replayer->run_with_spans(plan, 2)) {
+    const auto first = std::find_if(it.spans.begin(), it.spans.end(), [](const StampedSpan& span) {
+      return span.activity == Activity::kForward;
+    });
+    ASSERT_NE(first, it.spans.end());
+    EXPECT_EQ(first->index, 0U);
+  }
+}
+
 TEST(Replayer, MicroBatchesBeforeTheLastCommunicateNothing) {
   Rig rig(Buffers::kSlice, 3, true, 4, {3, {3, 2, 2, 1, 0}});
   std::vector<Stamp> stamps;
