@@ -35,8 +35,9 @@ struct CalibrationSettings {
   Nanoseconds time_per_point_ns = 3e8;  ///< per round: how often a size is repeated follows from it
   int most_repetitions = 20;
   /// Of everything; 0: no limit. Rank 0's counts for all. At most half of it, in equal parts for
-  /// the variants, is for trying every size once; those for which it does not suffice are left out,
-  /// the largest first. Expensive sizes get fewer rounds.
+  /// the variants, is for trying every size once, beside the one operation that each size is warmed
+  /// up with; sizes for which it does not suffice are left out, the largest first. Expensive ones
+  /// get fewer rounds.
   Nanoseconds budget_ns = 0;
   std::uint64_t seed = 1;
   std::function<bool()> stop_requested;

@@ -45,7 +45,7 @@ struct Probe {
 /// One point of a calibration: robust statistics of the collective at a size.
 struct CalibrationPoint {
   Bytes bytes = 0;
-  Nanoseconds ns = 0;  ///< what the profile uses (the mean)
+  Nanoseconds ns = 0;  ///< what the profile uses: the median over rounds, each a mean
   Nanoseconds low_ns = 0;
   Nanoseconds high_ns = 0;
   int repetitions = 0;
