@@ -6,6 +6,8 @@
 namespace mergewise {
 namespace {
 
+constexpr double kMostElements = 1e15;  // whose bytes can be counted
+
 Decision weighed(std::size_t border, Nanoseconds together, Nanoseconds apart) {
   const bool merged = together < apart;
   return {.border = border,
@@ -37,6 +39,7 @@ std::vector<OptionSpec> MgWfbp::do_options() const {
            .kind = OptionKind::kInteger,
            .summary = "groups of fewer elements always merge on (the authors' code uses 8192)",
            .default_value = std::int64_t{0},
+           .maximum = kMostElements,
            .choices = {}}};
 }
 
