@@ -82,6 +82,10 @@ inline constexpr ParseLimits kConfigLimits{};
 /// would take minutes.
 inline constexpr ParseLimits kDataLimits{Bytes{1} << 30, 64};
 
+/// A whole file as it is. Throws InputError naming it: unreadable, a directory, larger than the
+/// limit (of which no more is read than needed to know).
+[[nodiscard]] std::string read_file(const std::filesystem::path& file, const ParseLimits& limits);
+
 /// Reads a file: JSON when its name ends in .json or when its first character is '{' or '[' and it
 /// parses as JSON, else YAML (one document, no anchors, no tags; UTF-8). An empty file is null.
 /// Lines and columns count from 1, columns in bytes. Throws InputError: unreadable, too large, too

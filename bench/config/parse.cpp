@@ -21,7 +21,9 @@ constexpr Bytes kMaxYamlBytes = Bytes{8} << 20;
                   name, human_bytes(limits.max_bytes)));
 }
 
-// Reads no more than one byte over the limit, so that a device or a huge file costs nothing.
+}  // namespace
+
+// Reads no more than a piece over the limit, so that a device or a huge file costs nothing.
 std::string read_file(const std::filesystem::path& file, const ParseLimits& limits) {
   const std::string name = file.string();
   std::error_code ignored;
@@ -48,8 +50,6 @@ std::string read_file(const std::filesystem::path& file, const ParseLimits& limi
   }
   return text;
 }
-
-}  // namespace
 
 Node parse_file(const std::filesystem::path& file, const ParseLimits& limits) {
   return parse_text(read_file(file, limits), file.string(), limits);
