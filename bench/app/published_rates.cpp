@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/published_rates.hpp"
 
+#include "bench/config/node.hpp"
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
 
 namespace mergewise {
 namespace {
@@ -39,27 +43,57 @@ std::vector<Field> split(const std::string& line) {
   return fields;
 }
 
+struct Modelled {
+  const char* id;
+  const char* published;  // by ddl-benchmarks
+  std::optional<PublishedRates::Rate> PublishedRates::*rate;
+};
+// In the order in which their rows of one GPU are preferred.
+constexpr std::array<Modelled, 3> kModelled{{{"single", "BSP-A2A", &PublishedRates::single},
+                                             {"wfbp", "WFBP-A2A", &PublishedRates::wfbp},
+                                             {"mg_wfbp", "MG-WFBP", &PublishedRates::mg_wfbp}}};
+
+// Its place among them; their number for a method that is not modelled.
+std::size_t rank_of(const std::string& method) {
+  const auto found =
+      std::find_if(kModelled.begin(), kModelled.end(), [&](const Modelled& modelled) {
+        return method == modelled.id || method == modelled.published;
+      });
+  return static_cast<std::size_t>(found - kModelled.begin());
+}
+
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_(file), stream_(file) {
-    if (!stream_) {
-      throw InputError(fmt::format("{}: cannot be read, expected a table of published throughputs",
-                                   file.string()));
-    }
-  }
+  explicit Reader(const std::filesystem::path& file)
+      : file_(file), stream_(without_mark(read_file(file, kDataLimits))) {}
 
   PublishedTable table() {
     if (!next_line()) fail(1, "the table is empty, expected a line with the names of its columns");
     read_header();
     while (next_line()) read_row();
-    for (PublishedRates& entry : table_.cases) {
-      const auto found = one_gpu_.find(key_of(entry.model, entry.batch, entry.network));
-      if (found != one_gpu_.end()) entry.one_gpu = found->second;
-    }
+    for (PublishedRates& entry : table_.cases) take_one_gpu(entry);
     return std::move(table_);
   }
 
  private:
+  // The best row of one GPU on an interconnect.
+  struct Alone {
+    std::string method;  // as the table writes it
+    std::size_t rank = kModelled.size();
+    double samples_per_s = 0;
+  };
+  // Those of a network and batch size, and which of them the other interconnects take: the first in
+  // the table that is of a modelled method, else the first.
+  struct Alones {
+    std::map<std::string, Alone> by_network;
+    std::string first;
+  };
+
+  static std::string without_mark(std::string text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // byte order mark
+    return text;
+  }
+
   [[noreturn]] void fail(std::size_t column, const std::string& message) const {
     throw InputError(fmt::format("{}:{}:{}: {}", file_.string(), line_, column, message));
   }
@@ -109,26 +143,19 @@ class Reader {
     return value;
   }
 
-  static std::string key_of(const std::string& model, std::int64_t batch,
-                            const std::string& network) {
-    return fmt::format("{}\n{}\n{}", model, batch, network);
-  }
-
   PublishedRates& entry(const std::string& model, std::int64_t batch, const std::string& network,
                         int gpus) {
-    for (PublishedRates& entry : table_.cases) {
-      if (entry.model == model && entry.batch == batch && entry.network == network &&
-          entry.gpus == gpus) {
-        return entry;
-      }
+    const auto [found, is_new] =
+        entries_.try_emplace(std::tuple(model, batch, network, gpus), table_.cases.size());
+    if (is_new) {
+      PublishedRates fresh;
+      fresh.model = model;
+      fresh.batch = batch;
+      fresh.network = network;
+      fresh.gpus = gpus;
+      table_.cases.push_back(std::move(fresh));
     }
-    PublishedRates fresh;
-    fresh.model = model;
-    fresh.batch = batch;
-    fresh.network = network;
-    fresh.gpus = gpus;
-    table_.cases.push_back(fresh);
-    return table_.cases.back();
+    return table_.cases[found->second];
   }
 
   void read_row() {
@@ -146,43 +173,63 @@ class Reader {
       rate.stddev = number(*deviation, 0, kMostRate, false);
     }
     const Field& method = *field("method");
-    if (gpus == 1) {  // one GPU does not communicate: any method's row will do
-      one_gpu_.emplace(key_of(model, batch, network), rate.samples_per_s);
-      note_method(method.text);
-      return;
+    const std::size_t rank = rank_of(method.text);
+    const bool modelled = rank < kModelled.size();
+    const std::string name = modelled ? kModelled[rank].id : method.text;
+    if (!rows_.emplace(model, batch, network, gpus, name).second) {
+      fail(method.column, fmt::format("there is a row of '{}' for this network, interconnect and "
+                                      "number of GPUs already",
+                                      excerpt(method.text)));
     }
-    PublishedRates& place = entry(model, batch, network, gpus);
-    std::optional<PublishedRates::Rate>* rate_of = note_method(method.text, &place);
-    if (rate_of == nullptr) return;
-    if (rate_of->has_value()) {
-      fail(method.column, fmt::format("there is a row of '{}' for this network and number of GPUs "
-                                      "already",
-                                      method.text));
+    if (!modelled && methods_.insert(method.text).second) {
+      table_.other_methods.push_back(method.text);
     }
-    *rate_of = rate;
+    if (gpus == 1) {
+      note_alone(alones_[{model, batch}], network, {method.text, rank, rate.samples_per_s});
+    } else if (modelled) {
+      entry(model, batch, network, gpus).*kModelled[rank].rate = rate;
+    }
   }
 
-  // Where a method's rate belongs; null for a method that is not modelled, which is noted.
-  std::optional<PublishedRates::Rate>* note_method(const std::string& method,
-                                                   PublishedRates* place = nullptr) {
-    static const std::map<std::string, std::optional<PublishedRates::Rate> PublishedRates::*>
-        kMethods{{"single", &PublishedRates::single},   {"BSP-A2A", &PublishedRates::single},
-                 {"wfbp", &PublishedRates::wfbp},       {"WFBP-A2A", &PublishedRates::wfbp},
-                 {"mg_wfbp", &PublishedRates::mg_wfbp}, {"MG-WFBP", &PublishedRates::mg_wfbp}};
-    const auto found = kMethods.find(method);
-    if (found != kMethods.end()) return place == nullptr ? nullptr : &(place->*found->second);
-    auto& others = table_.other_methods;
-    if (std::find(others.begin(), others.end(), method) == others.end()) others.push_back(method);
-    return nullptr;
+  static void note_alone(Alones& alones, const std::string& network, const Alone& row) {
+    const bool modelled = row.rank < kModelled.size();
+    const auto first = alones.by_network.find(alones.first);
+    if (first == alones.by_network.end() ||
+        (modelled && !(first->second.rank < kModelled.size()))) {
+      alones.first = network;
+    }
+    const auto [place, is_new] = alones.by_network.try_emplace(network, row);
+    if (!is_new && row.rank < place->second.rank) place->second = row;
+  }
+
+  // One GPU does not communicate: what it does on another interconnect, it does on this one.
+  void take_one_gpu(PublishedRates& entry) const {
+    const auto found = alones_.find({entry.model, entry.batch});
+    if (found == alones_.end()) return;
+    const auto& by_network = found->second.by_network;
+    const auto first = by_network.find(found->second.first);
+    auto taken = by_network.find(entry.network);
+    const auto other = kModelled.size();
+    if (taken == by_network.end() || (taken->second.rank == other && first->second.rank != other)) {
+      taken = first;
+    }
+    entry.one_gpu = taken->second.samples_per_s;
+    if (taken->first != entry.network || taken->second.rank == other) {
+      entry.one_gpu_from = taken->second.method;
+      if (!taken->first.empty()) entry.one_gpu_from += " on " + taken->first;
+    }
   }
 
   std::filesystem::path file_;
-  std::ifstream stream_;
+  std::istringstream stream_;
   std::size_t line_ = 0;
   std::size_t count_ = 0;  // of columns
   std::vector<Field> fields_;
   std::map<std::string, std::size_t> columns_;
-  std::map<std::string, double> one_gpu_;
+  std::set<std::tuple<std::string, std::int64_t, std::string, int, std::string>> rows_;
+  std::map<std::tuple<std::string, std::int64_t, std::string, int>, std::size_t> entries_;
+  std::map<std::pair<std::string, std::int64_t>, Alones> alones_;
+  std::set<std::string> methods_;  // that are not modelled
   PublishedTable table_;
 };
 

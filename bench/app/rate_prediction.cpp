@@ -128,6 +128,22 @@ RatePrediction predict_rate(const PublishedRates& published, const Profile& shar
   return prediction;
 }
 
+std::vector<std::string> borrowed_rates(const std::vector<PublishedRates>& cases) {
+  std::vector<std::string> sentences;
+  for (const PublishedRates& published : cases) {
+    if (published.one_gpu_from.empty()) continue;
+    std::string sentence = fmt::format(
+        "One GPU does not communicate: for {} of batch {}{}{}, which has no row of one GPU of a "
+        "modelled method, that of {} is taken.",
+        published.model, published.batch, published.network.empty() ? "" : " on ",
+        published.network, published.one_gpu_from);
+    if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
+      sentences.push_back(std::move(sentence));
+    }
+  }
+  return sentences;
+}
+
 std::vector<FigureTable> tables_of(const std::vector<RatePrediction>& predictions,
                                    const std::string& title) {
   FigureTable fits{

@@ -36,6 +36,10 @@ struct RatePrediction {
                                           const std::optional<LinearCost>& authors,
                                           std::int64_t min_elements);
 
+/// A sentence each for the cases whose rate of one GPU is not that of their own interconnect, or of
+/// a method that is not modelled.
+[[nodiscard]] std::vector<std::string> borrowed_rates(const std::vector<PublishedRates>& cases);
+
 /// "no solution" and why, for a case without predictions.
 [[nodiscard]] RatePrediction refuse_rate(const PublishedRates& published, std::string reason);
 

@@ -246,6 +246,9 @@ void add_k80(const PaperConfig& config, const PaperInputs& inputs, Reproduction&
     }
     predictions.push_back(predict_rate(published, trace_profile(trace), std::nullopt, 0));
   }
+  for (std::string& sentence : borrowed_rates(table.cases)) {
+    paper.assumptions.push_back(std::move(sentence));
+  }
   for (FigureTable& figures : tables_of(predictions, "K80, one a node, 10 GbE")) {
     paper.tables.push_back(std::move(figures));
   }

@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 class PublishedRatesFile : public ::testing::Test {
@@ -26,7 +27,6 @@ class PublishedRatesFile : public ::testing::Test {
         << text;
   }
 
- private:
   TemporaryFolder folder_;
 };
 
@@ -52,7 +52,9 @@ TEST_F(PublishedRatesFile, GathersTheMethodsOfACase) {
   EXPECT_EQ(first.single->stddev, 1.5);
   EXPECT_FALSE(first.wfbp->stddev.has_value());
   EXPECT_EQ(first.mg_wfbp->samples_per_s, 1980);
-  EXPECT_EQ(table.cases[1].one_gpu, 0) << "another interconnect has its own row of one GPU";
+  EXPECT_EQ(first.one_gpu_from, "");
+  EXPECT_EQ(table.cases[1].one_gpu, 250);
+  EXPECT_EQ(table.cases[1].one_gpu_from, "BSP-A2A on 10GbE");
   EXPECT_FALSE(table.cases[1].single.has_value());
   EXPECT_THAT(table.other_methods, ElementsAre("ByteScheduler-A2A"));
 }
@@ -68,6 +70,41 @@ TEST_F(PublishedRatesFile, TakesOurNamesNodesAndAnyOrderOfColumns) {
   EXPECT_TRUE(table.cases[0].single && table.cases[0].mg_wfbp);
 }
 
+TEST_F(PublishedRatesFile, OneGpuIsThatOfTheFirstModelledMethodWhateverTheOrder) {
+  const PublishedTable table = load(kHeader +
+                                    "R,64,n,ByteScheduler-A2A,1,111,\nR,64,n,mg_wfbp,1,333,\n"
+                                    "R,64,n,single,1,250,\nR,64,n,wfbp,1,222,\n"
+                                    "R,64,n,wfbp,8,1795,\nR,32,n,wfbp,8,1795,\n");
+  EXPECT_EQ(table.cases[0].one_gpu, 250);
+  EXPECT_EQ(table.cases[0].one_gpu_from, "");
+  EXPECT_EQ(table.cases[1].one_gpu, 0) << "another batch size is another case";
+  EXPECT_THAT(table.other_methods, ElementsAre("ByteScheduler-A2A"));
+}
+
+TEST_F(PublishedRatesFile, OneGpuOfAnotherInterconnectIsTakenBeforeAMethodThatIsNotModelled) {
+  const PublishedTable table =
+      load(kHeader +
+           "R,64,a,Pigeons,1,111,\nR,64,b,wfbp,1,222,\nR,64,c,single,1,333,\n"
+           "R,64,a,wfbp,8,1,\nR,64,c,wfbp,8,1,\nR,64,d,wfbp,8,1,\nS,64,a,Pigeons,1,9,\n"
+           "S,64,a,wfbp,8,1,\n");
+  EXPECT_EQ(table.cases[0].one_gpu, 222);
+  EXPECT_EQ(table.cases[0].one_gpu_from, "wfbp on b");
+  EXPECT_EQ(table.cases[1].one_gpu, 333) << "its own";
+  EXPECT_EQ(table.cases[2].one_gpu, 222) << "the first of the others";
+  EXPECT_EQ(table.cases[3].one_gpu, 9);
+  EXPECT_EQ(table.cases[3].one_gpu_from, "Pigeons on a");
+}
+
+TEST_F(PublishedRatesFile, ACaseOfOtherMethodsOnlyIsNone) {
+  const PublishedTable table = load(kHeader + "R,64,n,Pigeons,8,111,\n");
+  EXPECT_THAT(table.cases, IsEmpty());
+  EXPECT_THAT(table.other_methods, ElementsAre("Pigeons"));
+}
+
+TEST_F(PublishedRatesFile, AByteOrderMarkIsSkipped) {
+  EXPECT_EQ(load("\xEF\xBB\xBF" + kHeader + "R,64,n,wfbp,8,5,\n").cases.size(), 1U);
+}
+
 TEST_F(PublishedRatesFile, EveryErrorNamesItsPlace) {
   expect_error("", "0:1", "empty");
   expect_error("model,batch_size,method,gpus\n", "1:1", "'samples_per_s' is missing");
@@ -80,8 +117,20 @@ TEST_F(PublishedRatesFile, EveryErrorNamesItsPlace) {
   expect_error(kHeader + "R,64,n,wfbp,8,-1,0\n", "2:15", "'-1'");
   expect_error(kHeader + "R,64,n,wfbp,8,nan,0\n", "2:15", "'nan'");
   expect_error(kHeader + "R,64,n,wfbp,8,1,0\nR,64,n,wfbp,8,2,0\n", "3:8", "already");
+  expect_error(kHeader + "R,64,n,BSP-A2A,8,1,0\nR,64,n,single,8,1,0\n", "3:8", "already");
+  expect_error(kHeader + "R,64,n,wfbp,1,1,0\nR,64,n,wfbp,1,2,0\n", "3:8", "already");
+  expect_error(kHeader + "R,64,n,Pigeons,8,1,0\nR,64,n,Pigeons,8,2,0\n", "3:8", "already");
   EXPECT_THAT([] { (void)load_published_rates("/nowhere/rates.csv"); },
-              ThrowsMessage<InputError>(HasSubstr("cannot be read")));
+              ThrowsMessage<InputError>(HasSubstr("/nowhere/rates.csv: cannot open")));
+  EXPECT_THAT([] { (void)load_published_rates("/"); },
+              ThrowsMessage<InputError>(HasSubstr("this is a directory")));
+}
+
+TEST_F(PublishedRatesFile, MoreThanTheLimitOfDataIsRefusedBeforeItIsRead) {
+  const std::filesystem::path file = folder_.write("rates.csv", kHeader);
+  std::filesystem::resize_file(file, (std::uintmax_t{1} << 30) + 1);  // takes no room on the disk
+  EXPECT_THAT([&] { (void)load_published_rates(file); },
+              ThrowsMessage<InputError>(HasSubstr("larger than")));
 }
 
 TEST(ModelIdOf, MatchesLettersAndDigitsOnly) {
