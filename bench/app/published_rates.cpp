@@ -102,10 +102,19 @@ class Reader {
     std::string text;
     while (std::getline(stream_, text)) {
       ++line_;
+      check_utf8(text);
       fields_ = split(text);
       if (fields_.size() > 1 || !fields_.front().text.empty()) return true;
     }
     return false;
+  }
+
+  void check_utf8(std::string_view text) const {
+    for (std::size_t i = 0; i < text.size();) {
+      const std::size_t length = utf8_length(text.substr(i));
+      if (length == 0) fail(i + 1, "this is no UTF-8, expected a file in that encoding");
+      i += length;
+    }
   }
 
   void read_header() {

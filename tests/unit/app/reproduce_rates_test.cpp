@@ -110,6 +110,7 @@ TEST_F(PublishedRatesFile, EveryErrorNamesItsPlace) {
   expect_error("model,batch_size,method,gpus\n", "1:1", "'samples_per_s' is missing");
   expect_error("model,batch_size,method,gpu,samples_per_s\n", "1:25", "did you mean 'gpus'");
   expect_error("model,model,batch_size,method,gpus,samples_per_s\n", "1:7", "there already");
+  expect_error(kHeader + "R\xE9,64,n,wfbp,8,1,0\n", "2:2", "UTF-8");
   expect_error(kHeader + "R,64,n,wfbp,8,1\n", "2:1", "6 fields, expected 7");
   expect_error(kHeader + "R,0,n,wfbp,8,1,0\n", "2:3", "'0'");
   expect_error(kHeader + "R,1.5,n,wfbp,8,1,0\n", "2:3", "whole");
