@@ -14,6 +14,7 @@
 namespace mergewise {
 namespace {
 
+constexpr double kRounding = 1e-9;         // relative: two times this near are one
 constexpr double kExact = 1e-6;            // relative: far below what anybody measures
 constexpr double kResidual = 1e-3;         // relative: above it the fit does not explain the data
 constexpr double kMuchAmplification = 10;  // 1 % of the data moves a or b by 10 %
@@ -192,7 +193,7 @@ void add_doubts(const Problem& problem, CostFit& fit) {
 
 std::optional<CostFit> fit_costs(const Profile& compute, Nanoseconds single, Nanoseconds wfbp) {
   const Problem problem(compute, single, wfbp);
-  if (wfbp <= problem.compute()) return std::nullopt;
+  if (wfbp <= problem.compute() * (1 + kRounding)) return std::nullopt;
   CostFit fit;
   const std::optional<LinearCost> exact = exact_solution(problem);
   fit.line = exact ? *exact : least_squares(problem);

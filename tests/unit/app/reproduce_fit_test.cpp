@@ -73,6 +73,7 @@ TEST(FitCosts, HasNoSolutionWhereLayerByLayerBeatsComputingAlone) {
   const Profile profile = layers({{4000, 10}, {4000, 10}}, 10);
   EXPECT_FALSE(fit_costs(profile, 100, 29.9).has_value());
   EXPECT_FALSE(fit_costs(profile, 100, 30).has_value());
+  EXPECT_FALSE(fit_costs(profile, 100, 30 * (1 + 1e-12)).has_value()) << "a rounding is no cost";
   EXPECT_TRUE(fit_costs(profile, 100, 31).has_value());
 }
 
