@@ -51,18 +51,23 @@ std::vector<Cell> fit_row(const RatePrediction& prediction) {
   return row;
 }
 
-std::vector<Cell> rate_row(const RatePrediction& prediction) {
+// The authors' plan is shown where it is known of any case.
+std::vector<Cell> rate_row(const RatePrediction& prediction, bool authors) {
   std::vector<Cell> row = case_cells(prediction.published);
   const auto& published = prediction.published.mg_wfbp;
   const auto groups = [](const std::optional<double>& rate, std::size_t count) {
     return rate ? Cell(static_cast<double>(count)) : Cell();
   };
+  row.push_back(published ? Cell(published->samples_per_s) : Cell());
+  if (authors) {
+    row.insert(row.end(), {cell(prediction.authors_plan),
+                           cell(error_of(prediction, WhichPlan::kAuthors), 100)});
+  }
   row.insert(row.end(),
-             {published ? Cell(published->samples_per_s) : Cell(), cell(prediction.authors_plan),
-              cell(error_of(prediction, WhichPlan::kAuthors), 100), cell(prediction.fitted_plan),
-              cell(error_of(prediction, WhichPlan::kFitted), 100), cell(prediction.optimal),
-              groups(prediction.authors_plan, prediction.authors_groups),
-              groups(prediction.fitted_plan, prediction.fitted_groups)});
+             {cell(prediction.fitted_plan), cell(error_of(prediction, WhichPlan::kFitted), 100),
+              cell(prediction.optimal)});
+  if (authors) row.push_back(groups(prediction.authors_plan, prediction.authors_groups));
+  row.push_back(groups(prediction.fitted_plan, prediction.fitted_groups));
   return row;
 }
 
@@ -70,6 +75,19 @@ const std::vector<Column>& case_columns() {
   static const std::vector<Column> kColumns{
       {"network", "", 0}, {"interconnect", "", 0}, {"GPUs", "", 0}};
   return kColumns;
+}
+
+std::vector<Column> rate_columns(bool authors) {
+  std::vector<Column> columns = case_columns();
+  columns.push_back({"published", "samples/s", 0});
+  if (authors) {
+    columns.insert(columns.end(), {{"authors' plan", "samples/s", 0}, {"error", "%", 1}});
+  }
+  columns.insert(columns.end(),
+                 {{"fitted plan", "samples/s", 0}, {"error", "%", 1}, {"optimal", "samples/s", 0}});
+  if (authors) columns.push_back({"authors' groups", "", 0});
+  columns.push_back({"fitted groups", "", 0});
+  return columns;
 }
 
 }  // namespace
@@ -157,21 +175,17 @@ std::vector<FigureTable> tables_of(const std::vector<RatePrediction>& prediction
   fits.notes = {
       "Two equations, two unknowns: where both are met, that is no test of the model.",
       "Amplification: by how many times a relative error of the measurements grows in a and b."};
-  FigureTable rates{title + ": MG-WFBP, published and predicted", case_columns(), {}};
-  rates.columns.insert(rates.columns.end(), {{"published", "samples/s", 0},
-                                             {"authors' plan", "samples/s", 0},
-                                             {"error", "%", 1},
-                                             {"fitted plan", "samples/s", 0},
-                                             {"error", "%", 1},
-                                             {"optimal", "samples/s", 0},
-                                             {"authors' groups", "", 0},
-                                             {"fitted groups", "", 0}});
+  const bool authors =
+      std::any_of(predictions.begin(), predictions.end(),
+                  [](const RatePrediction& p) { return p.authors_plan.has_value(); });
+  FigureTable rates{title + ": MG-WFBP, published and predicted", rate_columns(authors), {}};
   for (const RatePrediction& prediction : predictions) {
     fits.rows.push_back(fit_row(prediction));
-    rates.rows.push_back(rate_row(prediction));
+    rates.rows.push_back(rate_row(prediction, authors));
   }
-  rates.notes.push_back(
-      fmt::format("Authors' plan: {}.", text_of(errors_of(predictions, WhichPlan::kAuthors))));
+  if (authors)
+    rates.notes.push_back(
+        fmt::format("Authors' plan: {}.", text_of(errors_of(predictions, WhichPlan::kAuthors))));
   rates.notes.push_back(
       fmt::format("Fitted plan: {}.", text_of(errors_of(predictions, WhichPlan::kFitted))));
   return {std::move(fits), std::move(rates)};

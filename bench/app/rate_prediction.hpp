@@ -43,7 +43,8 @@ struct RatePrediction {
 /// "no solution" and why, for a case without predictions.
 [[nodiscard]] RatePrediction refuse_rate(const PublishedRates& published, std::string reason);
 
-/// One row for each case: the fit, then published and predicted rates with their errors.
+/// One row for each case: the fit, then published and predicted rates with their errors. Without
+/// the columns of the authors' plan where no case has one.
 [[nodiscard]] std::vector<FigureTable> tables_of(const std::vector<RatePrediction>& predictions,
                                                  const std::string& title);
 

@@ -68,7 +68,8 @@ def test_published_rows_are_fitted_and_predicted(program):
             continue
         assert fit["a"] >= 0 and fit["b"] >= 0
         assert rate["optimal"] >= rate["fitted plan"] * (1 - 1e-9)
-        assert rate["optimal"] >= rate["authors' plan"] * (1 - 1e-9)
+        if rate.get("authors' plan") is not None:
+            assert rate["optimal"] >= rate["authors' plan"] * (1 - 1e-9)
         # The fit meets both baselines, and the optimum is no slower than either.
         if "no pair" not in fit["well posed?"]:
             assert abs(fit["one group"]) < 1e-3 and abs(fit["layer by layer"]) < 1e-3

@@ -17,6 +17,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 Profile layers(const std::vector<std::pair<Bytes, Nanoseconds>>& tensors, Nanoseconds forward) {
   Profile profile;
@@ -195,6 +196,21 @@ TEST(PredictRate, ErrorsCountOnlyRowsThatArePublishedAndPredicted) {
   EXPECT_EQ(errors.too_high, 1U);
   EXPECT_NEAR(errors.median, 0.06, 1e-12);
   EXPECT_NEAR(errors.largest, 0.1, 1e-12);
+}
+
+TEST(PredictRate, TablesHaveTheAuthorsPlanOnlyWhereThereIsOne) {
+  RatePrediction with = refuse_rate(published(1, 1, 1), "");
+  with.fitted_plan = 110;
+  const RatePrediction without = with;
+  with.authors_plan = 100;
+  const FigureTable both = tables_of({without, with}, "t").back();
+  const FigureTable none = tables_of({without}, "t").back();
+  EXPECT_EQ(both.columns.size(), none.columns.size() + 3);
+  EXPECT_EQ(both.notes.size(), none.notes.size() + 1);
+  for (const Column& column : none.columns) EXPECT_THAT(column.name, Not(HasSubstr("authors")));
+  for (const FigureTable* table : {&both, &none}) {
+    for (const auto& row : table->rows) EXPECT_EQ(row.size(), table->columns.size());
+  }
 }
 
 TEST(SortCost, IsTheFormulaWithinItsTables) {
