@@ -146,6 +146,12 @@ RatePrediction predict_rate(const PublishedRates& published, const Profile& shar
   return prediction;
 }
 
+std::string nothing_modelled(const std::string& part, const std::filesystem::path& table) {
+  return fmt::format(
+      "{}: {} has no row of several GPUs of a method that is modelled (single, wfbp, mg_wfbp)",
+      part, table.string());
+}
+
 std::vector<std::string> borrowed_rates(const std::vector<PublishedRates>& cases) {
   std::vector<std::string> sentences;
   for (const PublishedRates& published : cases) {

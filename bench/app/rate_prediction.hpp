@@ -8,6 +8,7 @@
 #include "bench/cost/profile.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ struct RatePrediction {
 [[nodiscard]] RatePrediction predict_rate(const PublishedRates& published, const Profile& shares,
                                           const std::optional<LinearCost>& authors,
                                           std::int64_t min_elements);
+
+/// Why `part` is not run: the table has no case.
+[[nodiscard]] std::string nothing_modelled(const std::string& part,
+                                           const std::filesystem::path& table);
 
 /// A sentence each for the cases whose rate of one GPU is not that of their own interconnect, or of
 /// a method that is not modelled.

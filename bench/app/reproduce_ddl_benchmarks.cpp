@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// 60 published throughputs on V100s: MG-WFBP predicted from one group and from layer by layer.
+// Published throughputs on V100s: MG-WFBP predicted from one group and from layer by layer.
 #include "bench/app/case_set.hpp"
 #include "bench/app/paper_config.hpp"
 #include "bench/app/rate_prediction.hpp"
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 
 namespace mergewise {
 namespace {
@@ -58,16 +59,21 @@ class Shares {
 Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
   const PaperConfig config("ddl_benchmarks", inputs.papers);
   Reproduction paper = config.begin();
-  const auto file =
-      inputs.find("published/ddl_benchmarks_2020.csv", "published throughputs on V100s", paper);
+  const char* part = "published throughputs on V100s";
+  const auto file = inputs.find("published/ddl_benchmarks_2020.csv", part, paper);
   if (!file) return paper;
   const PublishedTable table = load_published_rates(*file);
+  if (table.cases.empty()) {
+    paper.not_run.push_back(nothing_modelled(part, *file));
+    return paper;
+  }
   const AuthorsCosts costs = authors_costs(config.root().at("authors_costs"), inputs.clusters);
   const std::int64_t min_elements = config.root().at("min_elements").as_integer(0);
   const Shares shares(config, inputs.accelerators);
 
   std::vector<RatePrediction> predictions;
   std::vector<std::string> without_costs;
+  std::set<std::string> named;  // each of them once
   for (const PublishedRates& published : table.cases) {
     const auto id = model_id_of(published.model, model_ids());
     if (!id) {
@@ -75,9 +81,8 @@ Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
       continue;
     }
     const auto authors = line_of(costs, published);
-    if (!authors) {
-      without_costs.push_back(fmt::format("{} {} GPUs", published.network, published.gpus));
-    }
+    const std::string place = fmt::format("{} {} GPUs", published.network, published.gpus);
+    if (!authors && named.insert(place).second) without_costs.push_back(place);
     predictions.push_back(
         predict_rate(published, shares.of(*id, published.batch), authors, min_elements));
   }

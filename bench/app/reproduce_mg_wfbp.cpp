@@ -237,6 +237,10 @@ void add_k80(const PaperConfig& config, const PaperInputs& inputs, Reproduction&
   const auto file = inputs.find("published/bcaffe_2018_k80_10gbe.csv", part, paper);
   if (!file) return;
   const PublishedTable table = load_published_rates(*file);
+  if (table.cases.empty()) {
+    paper.not_run.push_back(nothing_modelled(part, *file));
+    return;
+  }
   std::vector<RatePrediction> predictions;
   for (const PublishedRates& published : table.cases) {
     const std::filesystem::path trace = *inputs.reference / trace_name(published.model);

@@ -12,6 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -72,11 +73,12 @@ TEST(Papers, AnyNetworkInterconnectAndNumberOfGpusOfTheTableIsTried) {
                "VGG-16,32,pigeons,BSP-A2A,1,200,0\n"
                "VGG-16,32,pigeons,BSP-A2A,6,700,0\n"
                "VGG-16,32,pigeons,WFBP-A2A,6,800,0\n"
-               "Transformer-9,32,pigeons,WFBP-A2A,6,800,0\n");
+               "Transformer-9,32,pigeons,WFBP-A2A,6,800,0\n"
+               "VGG-19,32,pigeons,WFBP-A2A,6,800,0\n");
   const Reproduction paper = reproduce_ddl_benchmarks(inputs(folder.path()));
   ASSERT_THAT(paper.tables, SizeIs(2));
   const FigureTable& fits = paper.tables[0];
-  ASSERT_THAT(fits.rows, SizeIs(3));
+  ASSERT_THAT(fits.rows, SizeIs(4));
   EXPECT_EQ(std::get<std::string>(fits.rows[2].back()), "not one of our networks");
   const FigureTable& rates = paper.tables[1];
   EXPECT_EQ(number(rates, 0, "published"), 950);
@@ -86,7 +88,34 @@ TEST(Papers, AnyNetworkInterconnectAndNumberOfGpusOfTheTableIsTried) {
   EXPECT_GT(number(rates, 1, "fitted plan"), 799);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(rates.rows[1][4]))
       << "the authors' code has no costs for pigeons";
-  EXPECT_THAT(rates.notes, ::testing::Contains(HasSubstr("no costs for pigeons 6 GPUs")));
+  EXPECT_THAT(rates.notes, Contains(HasSubstr("no costs for pigeons 6 GPUs."))) << "once";
+}
+
+TEST(Papers, AnInterconnectWithoutARowOfOneGpuTakesAnothersAndSaysSo) {
+  const TemporaryFolder folder;
+  folder.write("published/ddl_benchmarks_2020.csv",
+               "model,batch_size,network,method,gpus,samples_per_s,stddev\n"
+               "VGG-16,32,IB,BSP-A2A,1,200,0\n"
+               "VGG-16,32,pigeons,BSP-A2A,8,700,0\n"
+               "VGG-16,32,pigeons,WFBP-A2A,8,900,0\n");
+  const Reproduction paper = reproduce_ddl_benchmarks(inputs(folder.path()));
+  EXPECT_GT(number(paper.tables.back(), 0, "fitted plan"), 800);
+  EXPECT_THAT(paper.assumptions, Contains(AllOf(HasSubstr("VGG-16 of batch 32 on pigeons"),
+                                                HasSubstr("BSP-A2A on IB"))));
+}
+
+TEST(Papers, ATableWithoutAModelledRowIsNotRun) {
+  const TemporaryFolder folder;
+  folder.write("published/ddl_benchmarks_2020.csv",
+               "model,batch_size,network,method,gpus,samples_per_s,stddev\n"
+               "VGG-16,32,pigeons,BSP-A2A,1,200,0\nVGG-16,32,pigeons,Doves,6,200,0\n");
+  folder.write("published/bcaffe_2018_k80_10gbe.csv",
+               "model,batch_size,method,nodes,samples_per_s\nGoogLeNet,64,doves,4,160\n");
+  for (const Reproduction& paper : {reproduce_ddl_benchmarks(inputs(folder.path())),
+                                    reproduce_mg_wfbp(inputs(folder.path()))}) {
+    EXPECT_THAT(paper.not_run, ElementsAre(HasSubstr("no row of several GPUs"))) << paper.id;
+    EXPECT_EQ(paper.tables.empty(), paper.claims.empty());
+  }
 }
 
 TEST(Papers, GoogLeNetIsTakenFromItsTraceInReverseOrder) {
