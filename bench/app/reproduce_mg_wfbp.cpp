@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* kBest = "best";
 constexpr std::int64_t kMostRanks = 4096;
+constexpr std::int64_t kMostParameters = std::int64_t{1} << 40;  // of a layer
 
 std::vector<int> ranks_of(const Node& list) {
   std::vector<int> ranks;
@@ -213,16 +214,19 @@ Profile trace_profile(const std::filesystem::path& file) {
   Profile profile;
   profile.name = root.at("name").as_string();
   const std::vector<Node>& layers = root.at("layers").as_list();
+  double bytes = 0;
+  Nanoseconds backward = 0;
   for (std::size_t i = layers.size(); i-- > 0;) {
-    const Bytes bytes = 4 * layers[i].at("parameters").as_integer(0, Bytes{1} << 40);
-    profile.tensors.push_back({fmt::format("layer {}", i),
-                               bytes,
-                               1e3 * layers[i].at("backward_us").as_number(0, 1e12),
-                               {},
-                               "",
-                               {}});
+    ProfileTensor tensor;
+    tensor.name = fmt::format("layer {}", i);
+    tensor.bytes = 4 * layers[i].at("parameters").as_integer(0, kMostParameters);
+    tensor.backward_ns = 1e3 * layers[i].at("backward_us").as_number(0, 1e12);
+    bytes += static_cast<double>(tensor.bytes);
+    backward += tensor.backward_ns;
+    profile.tensors.push_back(std::move(tensor));
   }
-  if (profile.tensors.empty()) root.at("layers").fail("the trace has no layers");
+  if (bytes == 0) root.at("layers").fail("no layer has parameters, expected one at least");
+  if (backward == 0) root.at("layers").fail("no layer takes time, expected one at least");
   return profile;
 }
 

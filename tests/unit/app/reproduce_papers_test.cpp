@@ -136,6 +136,22 @@ TEST(Papers, GoogLeNetIsTakenFromItsTraceInReverseOrder) {
   EXPECT_GT(number(rates, 0, "fitted plan"), 579);
 }
 
+TEST(Papers, ATraceWithoutBytesOrWithoutTimeIsRefusedAtItsLayers) {
+  const TemporaryFolder folder;
+  folder.write("published/bcaffe_2018_k80_10gbe.csv",
+               "model,batch_size,method,nodes,samples_per_s\nGoogLeNet,64,wfbp,1,160\n"
+               "GoogLeNet,64,wfbp,4,580\nGoogLeNet,64,single,4,460\n");
+  const auto refused = [&](const std::string& layer, const std::string& message) {
+    folder.write("traces/googlenet_k80.json", "{\"name\": \"g\",\n \"layers\": [" + layer + "]}");
+    EXPECT_THAT([&] { (void)reproduce_mg_wfbp(inputs(folder.path())); },
+                ThrowsMessage<InputError>(
+                    AllOf(HasSubstr("googlenet_k80.json:2:12: "), HasSubstr(message))));
+  };
+  refused(R"({"parameters": 0, "backward_us": 900})", "no layer has parameters");
+  refused(R"({"parameters": 10, "backward_us": 0})", "no layer takes time");
+  refused("", "no layer");
+}
+
 TEST(Papers, EveryBrokenConfigIsRefusedAtItsPlace) {
   const TemporaryFolder folder;
   folder.write("omgs.yaml", "schema: mergewise/paper/2\nname: omgs\n");
