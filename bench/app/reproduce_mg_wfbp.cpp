@@ -171,7 +171,8 @@ FigureTable summary_table(const std::vector<Simulated>& results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     row.push_back(&results[i]);
     const bool last = i + 1 == results.size() || results[i + 1].ranks != results[i].ranks ||
-                      results[i + 1].algorithm != results[i].algorithm;
+                      results[i + 1].algorithm != results[i].algorithm ||
+                      results[i + 1].cluster != results[i].cluster;
     if (!last) continue;
     const auto scaling = [&](Nanoseconds Simulated::*time) {
       return middle(row, [&](const Simulated& r) { return 100 * r.compute / (r.*time); });

@@ -7,6 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <fstream>
+#include <iterator>
+
 namespace mergewise {
 namespace {
 
@@ -23,6 +26,18 @@ const fs::path kConfigs = fs::path(MERGEWISE_SOURCE_DIR) / "configs";
 
 PaperInputs inputs(const std::optional<fs::path>& reference = std::nullopt) {
   return {kConfigs / "papers", kConfigs / "clusters", kConfigs / "accelerators", reference};
+}
+
+std::string text_of_paper(const std::string& id) {
+  std::ifstream stream(kConfigs / "papers" / (id + ".yaml"));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// The text with another value of a key, whose line in the file is KEY: VALUE.
+std::string with(const std::string& text, const std::string& key, const std::string& value) {
+  const std::size_t begin = text.find("\n" + key + ": ");
+  EXPECT_NE(begin, std::string::npos) << key;
+  return text.substr(0, begin + 1) + key + ": " + value + text.substr(text.find('\n', begin + 1));
 }
 
 double number(const FigureTable& table, std::size_t row, const std::string& column) {
@@ -150,6 +165,19 @@ TEST(Papers, ATraceWithoutBytesOrWithoutTimeIsRefusedAtItsLayers) {
   refused(R"({"parameters": 0, "backward_us": 900})", "no layer has parameters");
   refused(R"({"parameters": 10, "backward_us": 0})", "no layer takes time");
   refused("", "no layer");
+}
+
+TEST(Papers, EachClusterHasItsOwnRow) {
+  const TemporaryFolder folder;
+  PaperInputs few = inputs();
+  few.papers = folder.path();
+  folder.write("mg_wfbp.yaml",
+               with(with(with(text_of_paper("mg_wfbp"), "ranks", "[4]"), "algorithms", "[ring]"),
+                    "clusters", "[ethernet_10g, ethernet_1g]"));
+  const Reproduction paper = reproduce_mg_wfbp(few);
+  ASSERT_THAT(paper.tables.at(1).rows, SizeIs(2));
+  EXPECT_EQ(std::get<std::string>(paper.tables[1].rows[0][0]), "ethernet_10g");
+  EXPECT_EQ(std::get<std::string>(paper.tables[1].rows[1][0]), "ethernet_1g");
 }
 
 TEST(Papers, EveryBrokenConfigIsRefusedAtItsPlace) {
