@@ -13,7 +13,8 @@ constexpr const char* kSchema = "mergewise/paper/1";
 
 }  // namespace
 
-PaperConfig::PaperConfig(const std::string& id, const std::filesystem::path& folder)
+PaperConfig::PaperConfig(const std::string& id, const std::filesystem::path& folder,
+                         const std::vector<std::string>& keys)
     : root_(parse_file(folder / (id + ".yaml"), kConfigLimits)), id_(id) {
   const Node schema = root_.at("schema");
   if (schema.as_string() != kSchema) {
@@ -23,6 +24,9 @@ PaperConfig::PaperConfig(const std::string& id, const std::filesystem::path& fol
   if (name.as_string() != id) {
     name.fail(fmt::format("'{}', expected the file's name '{}'", excerpt(name.as_string()), id));
   }
+  std::vector<std::string> all{"schema", "name", "title", "source", "assumptions", "claims"};
+  all.insert(all.end(), keys.begin(), keys.end());
+  root_.allow_keys(all);
 }
 
 Reproduction PaperConfig::begin() const {

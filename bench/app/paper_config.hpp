@@ -9,14 +9,17 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace mergewise {
 
 /// The common part of a paper's file; the rest is read by the paper's own function.
 class PaperConfig {
  public:
-  /// Loads ID.yaml from the folder. Throws InputError with file, line and column.
-  PaperConfig(const std::string& id, const std::filesystem::path& folder);
+  /// Loads ID.yaml from the folder, in which there may be `keys` beside the common ones. Throws
+  /// InputError with file, line and column.
+  PaperConfig(const std::string& id, const std::filesystem::path& folder,
+              const std::vector<std::string>& keys);
 
   [[nodiscard]] const Node& root() const { return root_; }
   /// Title, source and assumptions; nothing computed yet.

@@ -57,7 +57,8 @@ class Shares {
 }  // namespace
 
 Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
-  const PaperConfig config("ddl_benchmarks", inputs.papers);
+  const PaperConfig config("ddl_benchmarks", inputs.papers,
+                           {"accelerator", "sequence_length", "min_elements", "authors_costs"});
   Reproduction paper = config.begin();
   const char* part = "published throughputs on V100s";
   const auto file = inputs.find("published/ddl_benchmarks_2020.csv", part, paper);

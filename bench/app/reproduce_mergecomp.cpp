@@ -4,6 +4,7 @@
 #include "bench/app/paper_config.hpp"
 #include "bench/app/planning.hpp"
 #include "bench/app/sort_cost.hpp"
+#include "bench/core/text.hpp"
 #include "bench/cost/cluster.hpp"
 #include "bench/cost/wire.hpp"
 #include "bench/plan/timeline.hpp"
@@ -208,6 +209,21 @@ FigureTable summary_table(const std::vector<Case>& cases) {
   return table;
 }
 
+const Case& find_case(const std::vector<Case>& cases, const Node& published, const Node& id) {
+  const auto found = std::find_if(cases.begin(), cases.end(), [&](const Case& entry) {
+    return entry.network == published.at("network").as_string() &&
+           entry.cluster == published.at("cluster").as_string() &&
+           entry.ranks == published.at("ranks").as_integer(2) && entry.compressor == id.as_string();
+  });
+  if (found == cases.end()) {
+    id.fail(fmt::format(
+        "none of the cases that are computed is {} on this network, cluster and number of ranks: "
+        "expected one of `compressors`, `networks`, `clusters` and `ranks`",
+        excerpt(id.as_string())));
+  }
+  return *found;
+}
+
 /// Published scaling factors of one network on one box beside ours; `claim` gets our range.
 FigureTable published_table(const Node& node, const std::vector<Case>& cases, Claim& claim) {
   node.allow_keys({"network", "cluster", "ranks", "uncompressed", "scaling"});
@@ -228,20 +244,16 @@ FigureTable published_table(const Node& node, const std::vector<Case>& cases, Cl
   double uncompressed = 0;
   for (const Node& row : node.at("scaling").as_list()) {
     row.allow_keys({"id", "layer_wise", "merged"});
-    for (const Case& entry : cases) {
-      if (entry.network != network || entry.cluster != cluster || entry.ranks != ranks ||
-          entry.compressor != row.at("id").as_string()) {
-        continue;
-      }
-      const double merged = 100 * entry.outcome.scaling();
-      low = std::min(low, merged);
-      high = std::max(high, merged);
-      uncompressed = 100 * entry.outcome.compute / entry.uncompressed;
-      table.rows.push_back({entry.compressor, row.at("layer_wise").as_number(0, 100),
-                            100 * entry.outcome.compute / entry.outcome.layer_wise,
-                            row.at("merged").as_number(0, 100), merged});
-    }
+    const Case& entry = find_case(cases, node, row.at("id"));
+    const double merged = 100 * entry.outcome.scaling();
+    low = std::min(low, merged);
+    high = std::max(high, merged);
+    uncompressed = 100 * entry.outcome.compute / entry.uncompressed;
+    table.rows.push_back({entry.compressor, row.at("layer_wise").as_number(0, 100),
+                          100 * entry.outcome.compute / entry.outcome.layer_wise,
+                          row.at("merged").as_number(0, 100), merged});
   }
+  if (table.rows.empty()) node.at("scaling").fail("the list is empty, expected one row at least");
   table.rows.push_back(
       {"none", node.at("uncompressed").as_number(0, 100), uncompressed, Cell(), Cell()});
   claim.ours = fmt::format("{:.0f} to {:.0f} %, uncompressed {:.0f} %", low, high, uncompressed);
@@ -252,7 +264,9 @@ FigureTable published_table(const Node& node, const std::vector<Case>& cases, Cl
 }  // namespace
 
 Reproduction reproduce_mergecomp(const PaperInputs& inputs) {
-  const PaperConfig config("mergecomp", inputs.papers);
+  const PaperConfig config("mergecomp", inputs.papers,
+                           {"accelerator", "kernel_us", "memory_gb_per_s", "sort_s", "density",
+                            "clusters", "ranks", "networks", "published", "compressors"});
   Reproduction paper = config.begin();
   const std::vector<Case> cases = all_cases(config.root(), inputs);
   if (cases.empty()) config.root().fail("there are no cases, expected one at least");

@@ -268,7 +268,9 @@ void add_k80(const PaperConfig& config, const PaperInputs& inputs, Reproduction&
 }  // namespace
 
 Reproduction reproduce_mg_wfbp(const PaperInputs& inputs) {
-  const PaperConfig config("mg_wfbp", inputs.papers);
+  const PaperConfig config(
+      "mg_wfbp", inputs.papers,
+      {"accelerator", "networks", "clusters", "ranks", "algorithms", "cost_table"});
   Reproduction paper = config.begin();
   Claim costs = config.claim("costs", "", "");
   paper.tables.push_back(cost_table(config.root().at("cost_table"), inputs.clusters, costs));

@@ -87,7 +87,8 @@ std::string against_claim(double gain) {
 }  // namespace
 
 Reproduction reproduce_omgs(const PaperInputs& inputs) {
-  const PaperConfig config("omgs", inputs.papers);
+  const PaperConfig config("omgs", inputs.papers,
+                           {"density", "ranks", "accelerator", "clusters", "devices", "networks"});
   const Node& root = config.root();
   Reproduction paper = config.begin();
   const Accelerator accelerator =

@@ -191,6 +191,24 @@ TEST(Papers, EveryBrokenConfigIsRefusedAtItsPlace) {
   EXPECT_THAT([&] { (void)reproduce_omgs(wrong); },
               ThrowsMessage<InputError>(HasSubstr("omgs.yaml:2:7")));
   EXPECT_THROW((void)reproduce("omg", inputs()), InputError);
+  folder.write("omgs.yaml", text_of_paper("omgs") + "densty: 0.1\n");
+  EXPECT_THAT([&] { (void)reproduce_omgs(wrong); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("omgs.yaml:"), HasSubstr("densty"))));
+}
+
+TEST(Papers, PublishedFiguresOfACaseThatIsNotComputedAreRefused) {
+  const TemporaryFolder folder;
+  PaperInputs wrong = inputs();
+  wrong.papers = folder.path();
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    folder.write("mergecomp.yaml", with(text_of_paper("mergecomp"), "  " + key, value));
+    EXPECT_THAT([&] { (void)reproduce_mergecomp(wrong); },
+                ThrowsMessage<InputError>(HasSubstr("mergecomp.yaml:")))
+        << key;
+  };
+  refused("network", "ResNet-7");
+  refused("cluster", "pigeons");
+  refused("ranks", "3");
 }
 
 TEST(Reproductions, AreEqualForEqualInput) {
