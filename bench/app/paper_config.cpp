@@ -43,9 +43,13 @@ Reproduction PaperConfig::begin() const {
 Claim PaperConfig::claim(const std::string& key, const std::string& ours,
                          const std::string& difference) const {
   const Node claim = root_.at("claims").at(key);
-  claim.allow_keys({"what", "claimed", "cause"});
+  claim.allow_keys({"what", "claimed", "value", "cause"});
   return {claim.at("what").as_string(), claim.at("claimed").as_string(), ours, difference,
           claim.at("cause").as_string()};
+}
+
+double PaperConfig::claimed_value(const std::string& key) const {
+  return root_.at("claims").at(key).at("value").as_number(-1e9, 1e9);
 }
 
 std::optional<std::filesystem::path> PaperInputs::find(const std::string& file,

@@ -28,6 +28,9 @@ class PaperConfig {
   [[nodiscard]] Claim claim(const std::string& key, const std::string& ours,
                             const std::string& difference) const;
 
+  /// The claim as a number, for differences.
+  [[nodiscard]] double claimed_value(const std::string& key) const;
+
  private:
   Node root_;
   std::string id_;

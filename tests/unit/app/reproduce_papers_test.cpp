@@ -196,6 +196,23 @@ TEST(Papers, EveryBrokenConfigIsRefusedAtItsPlace) {
               ThrowsMessage<InputError>(AllOf(HasSubstr("omgs.yaml:"), HasSubstr("densty"))));
 }
 
+TEST(Papers, AClaimIsComparedWithTheCasesThatItIsAbout) {
+  const TemporaryFolder folder;
+  PaperInputs other = inputs();
+  other.papers = folder.path();
+  EXPECT_THAT(reproduce_mergecomp(inputs()).claims.at(1).ours,
+              AllOf(HasSubstr("(fp16, "), HasSubstr(", 8 GPUs of v100_nvlink)")));
+  folder.write("mergecomp.yaml", with(text_of_paper("mergecomp"), "scaling_of",
+                                      "{compressor: topk, cluster: v100_pcie}"));
+  const Claim claim = reproduce_mergecomp(other).claims.at(1);
+  EXPECT_THAT(claim.ours, AllOf(HasSubstr("(topk, "), HasSubstr(", 8 GPUs of v100_pcie)")));
+  EXPECT_THAT(claim.difference, HasSubstr("-"));
+  folder.write("mergecomp.yaml", with(text_of_paper("mergecomp"), "scaling_of",
+                                      "{compressor: topk, cluster: pigeons}"));
+  EXPECT_THAT([&] { (void)reproduce_mergecomp(other); },
+              ThrowsMessage<InputError>(HasSubstr("no case is computed")));
+}
+
 TEST(Papers, PublishedFiguresOfACaseThatIsNotComputedAreRefused) {
   const TemporaryFolder folder;
   PaperInputs wrong = inputs();
