@@ -36,12 +36,7 @@ class Problem {
     compute_ = predict_iteration(model({0, 0}), together_);
   }
 
-  [[nodiscard]] TimeModel model(const LinearCost& line) const {
-    Profile profile = profile_;
-    profile.all_reduce.emplace();
-    profile.all_reduce->isolated = line;
-    return TimeModel(profile);
-  }
+  [[nodiscard]] TimeModel model(const LinearCost& line) const { return model_with(profile_, line); }
   [[nodiscard]] Nanoseconds compute() const { return compute_; }
   [[nodiscard]] double single_error(const LinearCost& line) const {
     return predict_iteration(model(line), together_) / single_ - 1;
@@ -190,6 +185,12 @@ void add_doubts(const Problem& problem, CostFit& fit) {
 }
 
 }  // namespace
+
+TimeModel model_with(Profile compute, const LinearCost& all_reduce) {
+  compute.all_reduce.emplace();
+  compute.all_reduce->isolated = all_reduce;
+  return TimeModel(compute);
+}
 
 std::optional<CostFit> fit_costs(const Profile& compute, Nanoseconds single, Nanoseconds wfbp) {
   const Problem problem(compute, single, wfbp);

@@ -6,12 +6,16 @@
 #include "bench/core/units.hpp"
 #include "bench/cost/cost_model.hpp"
 #include "bench/cost/profile.hpp"
+#include "bench/plan/time_model.hpp"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace mergewise {
+
+/// The model of a network whose all-reduce costs a line.
+[[nodiscard]] TimeModel model_with(Profile compute, const LinearCost& all_reduce);
 
 /// T(M) = a + b M with a, b >= 0 whose predictions for `single` and `wfbp` are nearest to what was
 /// measured, by least squares of the logarithms.

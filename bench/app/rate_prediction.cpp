@@ -14,12 +14,6 @@
 namespace mergewise {
 namespace {
 
-TimeModel model_of(Profile profile, const LinearCost& line) {
-  profile.all_reduce.emplace();
-  profile.all_reduce->isolated = line;
-  return TimeModel(profile);
-}
-
 const std::optional<double>& rate_of(const RatePrediction& prediction, WhichPlan plan) {
   return plan == WhichPlan::kAuthors ? prediction.authors_plan : prediction.fitted_plan;
 }
@@ -127,7 +121,7 @@ RatePrediction predict_rate(const PublishedRates& published, const Profile& shar
   if (!prediction.fit) {
     return refuse_rate(published, "no solution: layer by layer beats one GPU");
   }
-  const TimeModel fitted = model_of(compute, prediction.fit->line);
+  const TimeModel fitted = model_with(compute, prediction.fit->line);
   const auto rate_under = [&](const TimeModel& model, const MergePlan& plan) {
     return 1e9 * samples / predict_iteration(model, plan);
   };
@@ -135,7 +129,7 @@ RatePrediction predict_rate(const PublishedRates& published, const Profile& shar
   if (authors) {
     Options options;
     options.set("min_elements", min_elements);
-    const MergePlan plan = rule->plan(model_of(compute, *authors), options);
+    const MergePlan plan = rule->plan(model_with(compute, *authors), options);
     prediction.authors_plan = rate_under(fitted, plan);
     prediction.authors_groups = plan.groups.size();
   }
