@@ -17,11 +17,15 @@ std::optional<double> PlannedCase::gap() const {
   return timeline.iteration_ns / *optimal_ns - 1;
 }
 
+Nanoseconds iteration_by(const std::string& strategy, const TimeModel& model) {
+  return predict_iteration(model, make_strategy(strategy)->plan(model, {}));
+}
+
 std::optional<Nanoseconds> optimal_iteration(const TimeModel& model) {
   const bool linear = model.dense_line() != nullptr && model.only_transfers();
   if (!linear && model.tensor_count() > kMostTensorsQuadratic) return std::nullopt;
   try {
-    return predict_iteration(model, make_strategy("optimal")->plan(model, {}));
+    return iteration_by("optimal", model);
   } catch (const UnsupportedError&) {
     return std::nullopt;
   }

@@ -25,6 +25,9 @@ struct PlannedCase {
   [[nodiscard]] std::optional<double> gap() const;
 };
 
+/// The iteration time of a strategy's plan, made with its defaults.
+[[nodiscard]] Nanoseconds iteration_by(const std::string& strategy, const TimeModel& model);
+
 /// The least iteration time of any plan, or nothing: above 5,000 tensors in a quadratic form, where
 /// the search reaches its limit, or without a cost of the compressor's collective.
 [[nodiscard]] std::optional<Nanoseconds> optimal_iteration(const TimeModel& model);

@@ -94,12 +94,9 @@ Outcome outcome_of(const Workload& workload, const Compressor& compressor, const
       LinearCost{messages * compressor.decompress.a_ns,
                  messages * compressor.decompress.b_ns_per_byte}};
   const TimeModel model(profile);
-  const auto time_of = [&](const char* strategy) {
-    return predict_iteration(model, make_strategy(strategy)->plan(model, {}));
-  };
   const MergePlan merged = make_strategy("mergecomp")->plan(model, {});
   return {workload.forward_ns + workload.backward_ns(),
-          time_of("wfbp"),
+          iteration_by("wfbp", model),
           predict_iteration(model, merged),
           merged.groups.size(),
           optimal_iteration(model),
@@ -136,8 +133,7 @@ std::vector<Case> all_cases(const Node& root, const PaperInputs& inputs) {
       const CollectiveCosts costs = costs_of(cluster, ranks);
       for (const Network& network : networks) {
         const TimeModel dense(make_profile(network.workload, ranks, costs));
-        const Nanoseconds uncompressed =
-            predict_iteration(dense, make_strategy("mg_wfbp")->plan(dense, {}));
+        const Nanoseconds uncompressed = iteration_by("mg_wfbp", dense);
         for (const Compressor& compressor : compressors) {
           cases.push_back({cluster.name, ranks, network.name, compressor.id,
                            outcome_of(network.workload, compressor, machine, costs, ranks),

@@ -3,13 +3,12 @@
 // it.
 #include "bench/app/case_set.hpp"
 #include "bench/app/paper_config.hpp"
+#include "bench/app/planning.hpp"
 #include "bench/app/rate_prediction.hpp"
 #include "bench/core/median.hpp"
 #include "bench/core/text.hpp"
 #include "bench/cost/algorithm.hpp"
 #include "bench/cost/cluster.hpp"
-#include "bench/plan/timeline.hpp"
-#include "bench/strategies/registry.hpp"
 #include "workloads/workload.hpp"
 
 #include <fmt/format.h>
@@ -88,18 +87,15 @@ CollectiveCosts costs_by(const std::string& algorithm, const Cluster& cluster, i
 Simulated simulate(const Workload& workload, const std::string& algorithm, const Cluster& cluster,
                    int ranks) {
   const TimeModel model(make_profile(workload, ranks, costs_by(algorithm, cluster, ranks)));
-  const auto time_of = [&](const char* strategy) {
-    return predict_iteration(model, make_strategy(strategy)->plan(model, {}));
-  };
   return {cluster.name,
           algorithm,
           ranks,
           workload.name,
           workload.forward_ns + workload.backward_ns(),
-          time_of("wfbp"),
-          time_of("single"),
-          time_of("mg_wfbp"),
-          time_of("optimal")};
+          iteration_by("wfbp", model),
+          iteration_by("single", model),
+          iteration_by("mg_wfbp", model),
+          iteration_by("optimal", model)};
 }
 
 std::vector<Simulated> simulate_all(const PaperConfig& config, const PaperInputs& inputs) {

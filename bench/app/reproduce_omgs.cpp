@@ -54,13 +54,11 @@ Profile profile_on(const Gpu& device, Profile profile, double density) {
 
 Outcome outcome_of(const Profile& profile) {
   const TimeModel model(profile);
-  const auto time_of = [&](const char* strategy) {
-    return predict_iteration(model, make_strategy(strategy)->plan(model, {}));
-  };
   const MergePlan plan = make_strategy("omgs")->plan(model, {});
   const bool small = model.tensor_count() <= kMostTensorsForOptimum;
-  return {time_of("wfbp"), time_of("single"), predict_iteration(model, plan),
-          small ? optimal_iteration(model) : std::nullopt, plan.groups.size()};
+  return {iteration_by("wfbp", model), iteration_by("single", model),
+          predict_iteration(model, plan), small ? optimal_iteration(model) : std::nullopt,
+          plan.groups.size()};
 }
 
 /// The largest and the smallest gain over a baseline.
