@@ -4,18 +4,8 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 
-import pytest
-from processes import ROOT
-
-
-def reference() -> Path:
-    folder = Path(os.environ.get("MERGEWISE_REFERENCE", ROOT.parent / "shared/reference"))
-    if not (folder / "published/ddl_benchmarks_2020.csv").is_file():
-        pytest.skip(f"published measurements are not at {folder}: set MERGEWISE_REFERENCE")
-    return folder
+from needs import reference_or_skip
 
 
 def rows_of(paper: dict, title: str) -> list[dict]:
@@ -56,7 +46,8 @@ def test_an_unknown_paper_is_refused_with_the_valid_ones(program):
 
 
 def test_published_rows_are_fitted_and_predicted(program):
-    paper = program.json("reproduce", "ddl_benchmarks", "--reference", reference(), "--format", "json")["papers"][0]
+    folder = reference_or_skip("published/ddl_benchmarks_2020.csv")
+    paper = program.json("reproduce", "ddl_benchmarks", "--reference", folder, "--format", "json")["papers"][0]
     assert paper["not_run"] == []
     fits = rows_of(paper, "fitted on")
     rates = rows_of(paper, "MG-WFBP, published and predicted")
@@ -76,7 +67,8 @@ def test_published_rows_are_fitted_and_predicted(program):
 
 
 def test_googlenet_is_predicted_from_its_trace(program):
-    paper = program.json("reproduce", "mg_wfbp", "--reference", reference(), "--format", "json")["papers"][0]
+    folder = reference_or_skip("published/bcaffe_2018_k80_10gbe.csv", "traces/googlenet_k80.json")
+    paper = program.json("reproduce", "mg_wfbp", "--reference", folder, "--format", "json")["papers"][0]
     assert paper["not_run"] == []
     rates = [row for row in rows_of(paper, "K80, one a node, 10 GbE: MG-WFBP") if row["network"] == "GoogLeNet"]
     assert len(rates) > 0
