@@ -97,15 +97,16 @@ def test_where_work_hides_every_message_the_verdict_follows_its_interval(program
     assert "link_emulated" not in verdict["flags"]
 
 
-def test_all_plans_are_measured_equally_long(program, tmp_path, model):
+def test_no_plan_is_measured_less_long_but_for_the_budget(program, tmp_path, model):
     """Else those that end early are measured on another machine, so to speak."""
-    done = program.run("recommend", "--file", model, "--ranks", "2", "--link", "5000,10", "--budget", "100s", "--out",
+    done = program.run("recommend", "--file", model, "--ranks", "2", "--link", "5000,10", "--budget", "60s", "--out",
                        tmp_path)
-    assert done.returncode == 0, done.stderr
-    measured = [case for case in result_of(tmp_path)["cases"] if case["status"] == "ok"]
-    assert len(measured) >= 2
-    assert {len(case["samples_ns"]) for case in measured} == {100}
-    assert {case["stopped"] for case in measured} == {"max"}
+    assert done.returncode in (0, 3), done.stderr  # 3: a busy machine may not measure all within the budget
+    measured = [case for case in result_of(tmp_path)["cases"] if case["samples_ns"]]
+    assert len(measured) >= 2 or done.returncode == 3
+    for case in measured:
+        assert case["stopped"] in ("max", "budget"), "never by a narrow interval"
+        assert (len(case["samples_ns"]) == 100) == (case["stopped"] == "max")
 
 
 def test_real_work_is_done_where_shapes_are_known(program, tmp_path):
