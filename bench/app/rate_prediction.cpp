@@ -186,6 +186,14 @@ std::vector<FigureTable> tables_of(const std::vector<RatePrediction>& prediction
   if (authors)
     rates.notes.push_back(
         fmt::format("Authors' plan: {}.", text_of(errors_of(predictions, WhichPlan::kAuthors))));
+  if (authors) {
+    double apart = 0;
+    for (const RatePrediction& p : predictions) {
+      if (p.authors_plan) apart = std::max(apart, std::abs(*p.authors_plan / *p.fitted_plan - 1));
+    }
+    rates.notes.push_back(
+        fmt::format("The two plans' predictions differ by {:.1f} % at the most.", 100 * apart));
+  }
   rates.notes.push_back(
       fmt::format("Fitted plan: {}.", text_of(errors_of(predictions, WhichPlan::kFitted))));
   return {std::move(fits), std::move(rates)};

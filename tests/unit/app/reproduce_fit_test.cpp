@@ -206,7 +206,7 @@ TEST(PredictRate, TablesHaveTheAuthorsPlanOnlyWhereThereIsOne) {
   const FigureTable both = tables_of({without, with}, "t").back();
   const FigureTable none = tables_of({without}, "t").back();
   EXPECT_EQ(both.columns.size(), none.columns.size() + 3);
-  EXPECT_EQ(both.notes.size(), none.notes.size() + 1);
+  EXPECT_EQ(both.notes.size(), none.notes.size() + 2);
   for (const Column& column : none.columns) EXPECT_THAT(column.name, Not(HasSubstr("authors")));
   for (const FigureTable* table : {&both, &none}) {
     for (const auto& row : table->rows) EXPECT_EQ(row.size(), table->columns.size());
