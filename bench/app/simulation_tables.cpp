@@ -18,7 +18,7 @@ namespace {
 
 using Cases = std::span<const CaseRecord>;
 
-constexpr double kSame = 1e-3;  // times this near to each other count as equal
+constexpr double kSame = 0.01;  // times that differ by less are no different, as in reports
 
 Nanoseconds time_of(const CaseRecord& record) {
   return record.predicted_ns.value_or(std::numeric_limits<double>::infinity());
@@ -114,9 +114,11 @@ const CaseRecord* find(Cases set, const std::string& strategy) {
   return found == set.end() ? nullptr : &*found;
 }
 
-bool is_fastest(const CaseRecord& record, Nanoseconds least) {
-  return time_of(record) <= least * (1 + kSame);
+bool is_slower(const CaseRecord& record, Nanoseconds time) {
+  return time_of(record) / time - 1 >= kSame;
 }
+
+bool is_fastest(const CaseRecord& record, Nanoseconds least) { return !is_slower(record, least); }
 
 // In how many sets something holds, of those where it could be asked.
 struct Tally {
@@ -144,7 +146,7 @@ struct Standing {
     if (!record.predicted_ns) return;
     const auto compare = [&](const char* strategy, Tally& slower) {
       const CaseRecord* other = find(set, strategy);
-      if (other != nullptr) slower.add(time_of(record) > time_of(*other) * (1 + kSame));
+      if (other != nullptr) slower.add(is_slower(record, time_of(*other)));
     };
     over_fastest.push_back(time_of(record) / least - 1);
     fastest.add(is_fastest(record, least));
@@ -254,7 +256,7 @@ std::string simulated_summary(const std::vector<CaseRecord>& cases) {
   const std::vector<Cases> sets = sets_of(cases);
   return fmt::format(
       "Simulated in virtual time, nothing was run: {} cases, {} strategies on {} sets of workload, "
-      "network, ranks and compressor.\nTimes within {:.1f} % of each other count as "
+      "network, ranks and compressor.\nTimes that differ by less than {:.0f} % count as "
       "equal.\n\n{}\n{}"
       "\n{}",
       cases.size(), sets.front().size(), sets.size(), kSame * 100, strategies_table(sets),

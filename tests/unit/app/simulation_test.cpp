@@ -256,5 +256,17 @@ TEST(SimulationTables, TheSummaryCountsWhoIsFastestAndWhereMergingLoses) {
   EXPECT_THAT(text, ::testing::ContainsRegex("optimal +142 of 142 +\\+0.0 % +\\+0.0 % +0 of 142"));
 }
 
+TEST(SimulationTables, TimesThatDifferByLessThanOnePerCentAreEqualAsInReports) {
+  std::vector<CaseRecord> cases = simulate(simulation({"wfbp", "single", "ddp"}), 1).cases;
+  cases.resize(3);
+  const std::vector<Nanoseconds> times{1009e6, 1000e6, 1011e6};
+  for (std::size_t i = 0; i < times.size(); ++i) cases[i].predicted_ns = times[i];
+  const std::string text = simulated_summary(cases);
+  EXPECT_THAT(text, HasSubstr("differ by less than 1 % count as equal"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("wfbp +1 of 1 +\\+0.9 %"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("single +1 of 1 +\\+0.0 %"));
+  EXPECT_THAT(text, ::testing::ContainsRegex("ddp +0 of 1 +\\+1.1 % +\\+1.1 % +0 of 1 +1 of 1"));
+}
+
 }  // namespace
 }  // namespace mergewise
