@@ -145,6 +145,13 @@ void plan(CaseRecord& record, const TimeModel& model, const std::vector<Bytes>& 
   }
 }
 
+// A case keeps a span or more, and a set a line of its profile, for each tensor.
+bool keeps_all(const std::vector<Set>& sets, std::size_t strategies) {
+  std::size_t tensors = 0;
+  for (const Set& set : sets) tensors += set.workload->profile.tensors.size() * strategies;
+  return sets.size() * strategies <= kMostFullCases && tensors <= kMostFullTensors;
+}
+
 struct SimulatedSet {
   std::vector<CaseRecord> records;
   std::optional<Profile> profile;  // where the result keeps it
@@ -214,7 +221,7 @@ std::size_t count_cases(const Simulation& simulation) {
 
 Result simulate(const Simulation& simulation, int threads) {
   const std::vector<Set> sets = sets_of(simulation);
-  const bool compact = count_cases(simulation) > kMostFullCases;
+  const bool compact = !keeps_all(sets, simulation.strategies.size());
   std::vector<SimulatedSet> simulated(sets.size());
   in_parallel(sets.size(), threads, [&](std::size_t i) {
     simulated[i] = simulate_set(sets[i], simulation.strategies, compact);

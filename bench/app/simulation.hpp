@@ -54,9 +54,11 @@ struct Simulation {
 /// costs, naming it.
 [[nodiscard]] Simulation load_simulation(const SimulateConfig& config);
 
-/// Up to this many cases a result keeps everything; a larger one is compact: cases without plan and
-/// predicted spans, profiles (one for each workload) without costs of collectives.
+/// Up to this many cases and, in all cases together, tensors a result keeps everything; a larger
+/// one is compact: cases without plan and predicted spans, profiles (one for each workload) without
+/// costs of collectives.
 inline constexpr std::size_t kMostFullCases = 400;
+inline constexpr std::size_t kMostFullTensors = 400'000;
 [[nodiscard]] std::size_t count_cases(const Simulation& simulation);
 
 /// Simulates all cases, in the order of the lists, the strategies innermost: workloads,

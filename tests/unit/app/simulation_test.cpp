@@ -159,6 +159,22 @@ TEST(Simulation, ManyCasesKeepTheTimesAlone) {
   EXPECT_EQ(result.cases[0].predicted_ns, simulate(simulation(), 1).cases[0].predicted_ns);
 }
 
+TEST(Simulation, FewCasesOfVeryManyTensorsKeepTheTimesAlone) {
+  Simulation few = simulation({"single", "wfbp"});
+  few.workloads = {workload(kMostFullTensors / 4)};
+  for (const CaseRecord& record : simulate(few, 2).cases) {
+    EXPECT_THAT(record.plan.groups, Not(IsEmpty()));
+  }
+  few.workloads = {workload(kMostFullTensors / 4 + 1)};
+  const Result result = simulate(few, 2);
+  EXPECT_THAT(result.profiles, SizeIs(1));
+  for (const CaseRecord& record : result.cases) {
+    EXPECT_THAT(record.plan.groups, IsEmpty());
+    EXPECT_THAT(record.predicted.spans, IsEmpty());
+    EXPECT_TRUE(record.predicted_ns.has_value());
+  }
+}
+
 TEST(Simulation, WhatANetworkHasNoCostsForIsSkippedWithTheReason) {
   Simulation published = simulation({"wfbp", "optimal"});
   published.networks = {{lines(), 0}};
