@@ -59,7 +59,8 @@ nlohmann::json config_json(const SimulateConfig& config, const GivenCosts& costs
 }
 
 // The same gradients with elements of another size.
-void change_dtype(Profile& profile, const std::string& wanted) {
+void change_dtype(Profile& profile, const Node& node) {
+  const std::string& wanted = node.text();
   const Bytes old_size = size_of(profile.grad_dtype);
   for (const DType dtype : {DType::kFloat32, DType::kBfloat16, DType::kFloat16}) {
     if (name_of(dtype) == wanted) profile.grad_dtype = dtype;
@@ -67,10 +68,9 @@ void change_dtype(Profile& profile, const std::string& wanted) {
   const Bytes new_size = size_of(profile.grad_dtype);
   for (ProfileTensor& tensor : profile.tensors) {
     if (tensor.bytes % old_size != 0) {
-      throw InputError(
+      node.fail(
           fmt::format("workload '{}': tensor '{}' has {} bytes, which are no whole elements of {}: "
-                      "it cannot be "
-                      "turned into {}",
+                      "it cannot be turned into {}",
                       profile.name, tensor.name, tensor.bytes, old_size, wanted));
     }
     tensor.bytes = tensor.bytes / old_size * new_size;
@@ -115,34 +115,44 @@ std::vector<SimulatedWorkload> load_one(const WorkloadConfig& workload,
   return on_each;
 }
 
-void check_distinct(const std::string& where, const std::vector<SimulatedWorkload>& workloads) {
+// Of `node` and of `other` comes what results could not tell apart.
+[[noreturn]] void refuse_twin(const Node& node, const Node& other, const std::string& twin) {
+  node.fail(
+      fmt::format("{}{}: results could not tell them apart; leave one out, or rename one", twin,
+                  &node == &other ? " twice" : fmt::format(", like the one at {}", other.where())));
+}
+
+// `nodes`: the config's entry that each workload is of.
+void check_distinct(const std::vector<SimulatedWorkload>& workloads,
+                    const std::vector<const Node*>& nodes) {
   for (std::size_t later = 1; later < workloads.size(); ++later) {
     for (std::size_t earlier = 0; earlier < later; ++earlier) {
       const SimulatedWorkload& a = workloads[earlier];
       const SimulatedWorkload& b = workloads[later];
       if (a.profile.name != b.profile.name || a.batch != b.batch || a.accelerator != b.accelerator)
         continue;
-      throw InputError(fmt::format(
-          "{}: two workloads are both '{}' with batch {}{}, expected each once: leave "
-          "one out, or change the `name` in its file",
-          where, a.profile.name, a.batch, a.accelerator.empty() ? "" : " on " + a.accelerator));
+      refuse_twin(*nodes[later], *nodes[earlier],
+                  fmt::format("this workload is called '{}' and has batch {}{}", b.profile.name,
+                              b.batch, b.accelerator.empty() ? "" : " on " + b.accelerator));
     }
   }
 }
 
 void check_compressors(const SimulateConfig& config,
                        const std::vector<SimulatedWorkload>& workloads) {
-  for (const ChoiceConfig& compressor : config.compressors) {
-    if (compressor.id == "none") continue;
+  for (std::size_t i = 0; i < config.compressors.size(); ++i) {
+    const std::string& id = config.compressors[i].id;
+    if (id == "none") continue;
     for (const SimulatedWorkload& workload : workloads) {
-      if (workload.profile.compressors.contains(compressor.id)) continue;
-      throw InputError(fmt::format(
-          "{0}: what compressing by '{1}' costs is not known for workload '{2}': add "
-          "`compressor_costs: {{{1}: {{compress: {{model: linear, a_ns: .., b_ns_per_byte: ..}}, "
-          "decompress: {{..}}}}}}` to the config (functions of a group's bytes before "
-          "compression), "
-          "or take a profile that has them",
-          config.source.string(), compressor.id, workload.profile.name));
+      if (workload.profile.compressors.contains(id)) continue;
+      config.root->at("compressors")
+          .as_list()[i]
+          .fail(fmt::format(
+              "what compressing by '{0}' costs is not known for workload '{1}': add "
+              "`compressor_costs: {{{0}: {{compress: {{model: linear, a_ns: .., b_ns_per_byte: "
+              "..}}, decompress: {{..}}}}}}` to the config (functions of a group's bytes before "
+              "compression), or take a profile that has them",
+              id, workload.profile.name));
     }
   }
 }
@@ -153,29 +163,32 @@ double described_gbps(const Cluster& cluster) {
   return cluster.published() || beta <= 0 ? 0 : std::round(8e9 / beta) / 1e9;
 }
 
+std::vector<SimulatedNetwork> networks_of(const Cluster& cluster, const SimulateConfig& config) {
+  if (config.bandwidths_gbps.empty()) return {{cluster, described_gbps(cluster)}};
+  std::vector<SimulatedNetwork> networks;
+  for (const double gbps : config.bandwidths_gbps) {
+    try {
+      networks.push_back({with_bandwidth(cluster, gbps), gbps});
+    } catch (const InputError& error) {
+      config.root->at("bandwidths_gbps").as_list()[networks.size()].fail(error.what());
+    }
+  }
+  return networks;
+}
+
 std::vector<SimulatedNetwork> load_networks(const SimulateConfig& config) {
   std::vector<SimulatedNetwork> networks;
-  for (const std::string& id : config.clusters) {
-    const Cluster cluster = load_cluster(id, clusters_folder());
-    for (const double gbps : config.bandwidths_gbps) {
-      try {
-        networks.push_back({with_bandwidth(cluster, gbps), gbps});
-      } catch (const InputError& error) {
-        throw InputError(
-            fmt::format("{}: `bandwidths_gbps`: {}", config.source.string(), error.what()));
+  std::map<std::pair<std::string, double>, std::size_t> known;  // the entry of name and bandwidth
+  for (std::size_t i = 0; i < config.clusters.size(); ++i) {
+    const Cluster cluster = load_cluster(config.clusters[i], clusters_folder());
+    for (SimulatedNetwork& network : networks_of(cluster, config)) {
+      const auto [before, is_new] = known.try_emplace({cluster.name, network.gbps}, i);
+      if (!is_new) {
+        const Node list = config.root->at("clusters");
+        refuse_twin(list.as_list()[i], list.as_list()[before->second],
+                    fmt::format("this cluster is called '{}'", cluster.name));
       }
-    }
-    if (!config.bandwidths_gbps.empty()) continue;
-    networks.push_back({cluster, described_gbps(cluster)});
-  }
-  for (std::size_t later = 1; later < networks.size(); ++later) {
-    for (std::size_t earlier = 0; earlier < later; ++earlier) {
-      if (networks[earlier].cluster.name == networks[later].cluster.name &&
-          networks[earlier].gbps == networks[later].gbps) {
-        throw InputError(fmt::format(
-            "{}: two clusters are both called '{}', expected each once: rename one of the files",
-            config.source.string(), networks[later].cluster.name));
-      }
+      networks.push_back(std::move(network));
     }
   }
   return networks;
@@ -213,15 +226,18 @@ Simulation load_simulation(const SimulateConfig& config) {
   Simulation simulation;
   simulation.name = config.name;
   simulation.config = config_json(config, costs);
-  for (const WorkloadConfig& workload : config.workloads) {
-    for (SimulatedWorkload& loaded : load_one(workload, config)) {
+  const std::vector<Node>& entries = config.root->at("workloads").as_list();
+  std::vector<const Node*> nodes;  // of each workload
+  for (std::size_t i = 0; i < config.workloads.size(); ++i) {
+    for (SimulatedWorkload& loaded : load_one(config.workloads[i], config)) {
       apply(costs, loaded.profile);
-      if (config.grad_dtype) change_dtype(loaded.profile, *config.grad_dtype);
+      if (config.grad_dtype) change_dtype(loaded.profile, config.root->at("grad_dtype"));
       if (config.accumulation) loaded.profile.accumulation = *config.accumulation;
       simulation.workloads.push_back(std::move(loaded));
+      nodes.push_back(&entries[i]);
     }
   }
-  check_distinct(config.source.string(), simulation.workloads);
+  check_distinct(simulation.workloads, nodes);
   check_compressors(config, simulation.workloads);
   simulation.networks = load_networks(config);
   simulation.ranks = config.ranks;

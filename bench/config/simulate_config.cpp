@@ -122,6 +122,7 @@ SimulateConfig simulate_config_from(const Node& root, const std::filesystem::pat
   const std::filesystem::path folder = std::filesystem::absolute(source).parent_path();
   SimulateConfig config;
   config.source = source;
+  config.root = root;
   config.name = detail::read_name(root.at("name"));
   config.workloads = detail::read_workloads(root.at("workloads"), folder, vocabulary);
   config.strategies =

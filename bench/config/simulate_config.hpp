@@ -36,6 +36,8 @@ struct SimulateConfig {
   std::optional<Node> update;
 
   std::filesystem::path source;  ///< the file it came from
+  /// What was read, so that what only shows once its names are loaded is refused at its place.
+  std::optional<Node> root;
 };
 
 /// Reads and validates. Throws InputError for the first thing wrong, as load_run_config() does;

@@ -114,12 +114,12 @@ TEST_F(SimulationInputs, EachBandwidthMakesTheClusterAgain) {
 
 TEST_F(SimulationInputs, RefusesAnotherBandwidthForPublishedLines) {
   EXPECT_THAT(refusal(kTraced + "clusters: [lines.yaml]\nranks: [4]\nbandwidths_gbps: [1]\n"),
-              HasSubstr("config.yaml: `bandwidths_gbps`: cluster 'lines' has published lines"));
+              HasSubstr("config.yaml:6:19: cluster 'lines' has published lines"));
 }
 
 TEST_F(SimulationInputs, RefusesACompressorWithoutCosts) {
   const std::string refused = refusal(kOnMine + "compressors: [none, topk, qsgd]\n");
-  EXPECT_THAT(refused, HasSubstr("'qsgd'"));
+  EXPECT_THAT(refused, HasSubstr("config.yaml:6:27: what compressing by 'qsgd' costs"));
   EXPECT_THAT(refused, HasSubstr("'traced'"));
   EXPECT_THAT(refused, HasSubstr("compressor_costs"));
 }
@@ -132,7 +132,14 @@ TEST_F(SimulationInputs, RefusesWorkloadsThatResultsCannotTellApart) {
   folder_.write("copy.json", kProfile);
   EXPECT_THAT(refusal("workloads: [{profile: profile.json}, {profile: copy.json}]\n"
                       "clusters: [mine.yaml]\nranks: [2]\n"),
-              HasSubstr("two workloads are both 'traced'"));
+              HasSubstr("config.yaml:3:38: this workload is called 'traced' and has batch 1, like "
+                        "the one at "));
+}
+
+TEST_F(SimulationInputs, RefusesClustersThatResultsCannotTellApart) {
+  folder_.write("other/mine.yaml", kCluster);
+  EXPECT_THAT(refusal(kTraced + "clusters: [mine.yaml, other/mine.yaml]\nranks: [2]\n"),
+              HasSubstr("config.yaml:4:23: this cluster is called 'mine', like the one at "));
 }
 
 TEST_F(SimulationInputs, RefusesAProfileWithoutRanksWhereItsOwnCostsCount) {
@@ -149,7 +156,9 @@ TEST_F(SimulationInputs, RefusesBytesThatAreNoWholeElements) {
   odd.erase(odd.find("\"grad_dtype\": \"fp32\","), 21);
   folder_.write("profile.json", odd);
   EXPECT_EQ(load(kOnMine).workloads[0].profile.tensors[0].bytes, 402);
-  EXPECT_THAT(refusal(kOnMine + "grad_dtype: fp16\n"), HasSubstr("no whole elements of 4"));
+  const std::string refused = refusal(kOnMine + "grad_dtype: fp16\n");
+  EXPECT_THAT(refused, HasSubstr("config.yaml:6:13: workload 'traced'"));
+  EXPECT_THAT(refused, HasSubstr("no whole elements of 4"));
 }
 
 }  // namespace
