@@ -12,6 +12,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <set>
+#include <string>
 
 namespace mergewise {
 namespace {
@@ -97,10 +99,29 @@ TEST(AllowedProcessors, FollowsTheAffinity) {
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
+json result_schema() {
+  std::ifstream file(MERGEWISE_SOURCE_DIR "/docs/schema/result.schema.json");
+  return json::parse(file);
+}
+
+std::set<std::string> keys(const json& object) {
+  std::set<std::string> names;
+  for (const auto& item : object.items()) names.insert(item.key());
+  return names;
+}
+
+TEST(Environment, OnlyASimulationMayLeaveOutTheMachine) {
+  const json schema = result_schema();
+  EXPECT_EQ(schema["if"]["properties"]["simulated"]["const"], false);
+  EXPECT_EQ(schema["then"]["properties"]["environment"]["required"].get<std::set<std::string>>(),
+            keys(capture_environment()));
+  EXPECT_EQ(schema["$defs"]["environment"]["required"].get<std::set<std::string>>(),
+            keys(describe_program()));
+}
+
 TEST(Environment, HasTheDocumentedKeys) {
   const json environment = capture_environment();
-  std::ifstream file(MERGEWISE_SOURCE_DIR "/docs/schema/result.schema.json");
-  const json schema = json::parse(file)["$defs"]["environment"];
+  const json schema = result_schema()["$defs"]["environment"];
   for (const auto& part : schema["properties"].items()) {
     ASSERT_TRUE(environment.contains(part.key())) << part.key();
     if (!part.value().contains("required")) continue;
