@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <string>
-#include <variant>
 
 namespace mergewise {
 namespace {
@@ -19,12 +18,7 @@ namespace {
 constexpr Bytes kPadding = 16;
 
 void check_sends(const MergePlan& plan) {
-  const bool plain =
-      !plan.chunking && std::all_of(plan.groups.begin(), plan.groups.end(), [](const Group& group) {
-        return std::holds_alternative<WhenReady>(group.release) &&
-               group.collective == Collective::kAllReduce;
-      });
-  if (plain) return;
+  if (is_plain(plan)) return;
   throw InputError(fmt::format(
       "the plan of '{}' cannot be exported to Horovod: it takes groups that are "
       "all-reduced when they are ready, and no compressed groups, no reduce-scatter, no "

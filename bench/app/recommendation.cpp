@@ -81,14 +81,6 @@ const char* name_of(Verdict verdict) {
 
 bool Difference::matters() const { return distinguishable() && std::abs(part) >= kLeastGain; }
 
-bool is_plain(const MergePlan& plan) {
-  return !plan.chunking &&
-         std::all_of(plan.groups.begin(), plan.groups.end(), [](const Group& group) {
-           return group.collective == Collective::kAllReduce &&
-                  std::holds_alternative<WhenReady>(group.release);
-         });
-}
-
 Recommendation recommend(const std::vector<CaseRecord>& cases, std::size_t block,
                          std::uint64_t seed, bool one_host) {
   Recommendation found;

@@ -48,9 +48,6 @@ struct Recommendation {
 [[nodiscard]] Recommendation recommend(const std::vector<CaseRecord>& cases, std::size_t block,
                                        std::uint64_t seed, bool one_host);
 
-/// Every group is all-reduced as soon as it is ready: what training frameworks can be told to do.
-[[nodiscard]] bool is_plain(const MergePlan& plan);
-
 /// Where the verdict's plan and its profile are.
 struct RecommendationFiles {
   std::filesystem::path plan;

@@ -184,6 +184,14 @@ MergePlan plan_from_ends(std::string strategy, const std::vector<std::size_t>& e
   return plan;
 }
 
+bool is_plain(const MergePlan& plan) {
+  return !plan.chunking &&
+         std::all_of(plan.groups.begin(), plan.groups.end(), [](const Group& group) {
+           return group.collective == Collective::kAllReduce &&
+                  std::holds_alternative<WhenReady>(group.release);
+         });
+}
+
 void check(const MergePlan& plan, std::size_t tensor_count) {
   if (plan.groups.empty()) {
     throw InputError(fmt::format("the '{}' plan has no groups, expected {} tensors to be covered",

@@ -71,6 +71,10 @@ struct MergePlan {
 [[nodiscard]] MergePlan plan_from_ends(std::string strategy, const std::vector<std::size_t>& ends,
                                        Collective collective = Collective::kAllReduce);
 
+/// Every group is all-reduced whole as soon as it is ready: what training frameworks can be told to
+/// do.
+[[nodiscard]] bool is_plain(const MergePlan& plan);
+
 /// Throws InputError, naming the group, unless every tensor of 0..tensor_count-1 is covered exactly
 /// once per phase (all groups of one collective), in order, by non-empty groups.
 void check(const MergePlan& plan, std::size_t tensor_count);

@@ -25,6 +25,20 @@ TEST(MergePlan, IsBuiltFromGroupEndsAndShowsThem) {
   EXPECT_NO_THROW(check(plan, 4));
 }
 
+TEST(MergePlan, IsPlainWhereEveryGroupIsAllReducedWholeWhenItIsReady) {
+  const MergePlan plain = plan_from_ends("ddp", {1, 3, 4});
+  EXPECT_TRUE(is_plain(plain));
+  EXPECT_FALSE(is_plain(plan_from_ends("ddp", {1, 3, 4}, Collective::kAllGather)));
+  for (const Release& release : {Release{BeforeForward{}}, Release{NotBefore{}}}) {
+    MergePlan later = plain;
+    later.groups[2].release = release;
+    EXPECT_FALSE(is_plain(later));
+  }
+  MergePlan cut = plain;
+  cut.chunking = Chunking{8, 8};
+  EXPECT_FALSE(is_plain(cut));
+}
+
 TEST(MergePlan, RejectsTensorInTwoGroups) {
   MergePlan plan = plan_from_ends("ddp", {2, 4});
   plan.groups[1].begin = 1;
