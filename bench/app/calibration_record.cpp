@@ -3,6 +3,7 @@
 
 #include "bench/app/calibration_facts.hpp"
 #include "bench/app/table.hpp"
+#include "bench/result/json_values.hpp"
 
 #include <fmt/format.h>
 
@@ -13,13 +14,6 @@ namespace mergewise {
 namespace {
 
 using nlohmann::json;
-
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
 json layers_json(const LayerRecord& layers) {
   return {{"times", layers.times},

@@ -2,20 +2,13 @@
 // The plan's own document, with what the command knows beside it.
 #include "bench/app/plan_document.hpp"
 
+#include "bench/result/json_values.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <variant>
 
 namespace mergewise {
-namespace {
-
-template <typename T>
-nlohmann::json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
-
-}  // namespace
-
 nlohmann::json plan_document(const PlannedCase& planned, const Profile& profile) {
   nlohmann::json json = to_json(planned.plan);
   for (const ProfileTensor& tensor : profile.tensors) json["tensors"].push_back(tensor.name);

@@ -2,6 +2,7 @@
 // A recommendation in words, and as JSON.
 #include "bench/app/recommendation.hpp"
 #include "bench/core/text.hpp"
+#include "bench/result/json_values.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -189,11 +190,6 @@ nlohmann::json difference_json(const std::optional<Difference>& difference) {
           {"high", difference->interval.high},
           {"confidence", difference->interval.confidence},
           {"distinguishable", difference->distinguishable()}};
-}
-
-template <typename T>
-nlohmann::json or_null(const std::optional<T>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
 nlohmann::json plan_json(const CaseRecord& record) {

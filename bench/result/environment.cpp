@@ -4,6 +4,7 @@
 #include "bench/core/version.hpp"
 #include "bench/result/cgroup.hpp"
 #include "bench/result/git_revision.hpp"
+#include "bench/result/json_values.hpp"
 #include "bench/result/processor.hpp"
 #include "bench/result/text_file.hpp"
 
@@ -21,8 +22,6 @@ namespace mergewise {
 namespace {
 
 using nlohmann::json;
-
-json text_or_null(std::string_view text) { return text.empty() ? json(nullptr) : json(text); }
 
 json build_json() {
   const GitRevision& git = git_revision();

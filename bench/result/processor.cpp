@@ -3,6 +3,7 @@
 #include "bench/result/processor.hpp"
 
 #include "bench/result/environment.hpp"
+#include "bench/result/json_values.hpp"
 #include "bench/result/text_file.hpp"
 
 #include <fmt/format.h>
@@ -18,11 +19,6 @@ namespace mergewise {
 namespace {
 
 using nlohmann::json;
-
-template <typename T>
-json or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json(nullptr);
-}
 
 struct DestroyTopology {
   void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }

@@ -2,6 +2,8 @@
 // The result as a document; docs/result.md says what each key means.
 #include "bench/result/result.hpp"
 
+#include "bench/result/json_values.hpp"
+
 #include <cmath>
 #include <limits>
 
@@ -56,8 +58,6 @@ json summary_json(const std::optional<Summary>& summary) {
           {"p95_ns", number(summary->p95)},
           {"p99_ns", number(summary->p99)}};
 }
-
-json text_or_null(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
 
 json breakdown_json(const std::optional<Breakdown>& breakdown) {
   if (!breakdown) return nullptr;
