@@ -5,6 +5,7 @@
 #include "bench/app/launcher.hpp"
 #include "bench/app/link_option.hpp"
 #include "bench/app/load_workloads.hpp"
+#include "bench/app/network_options.hpp"
 #include "bench/app/rank_options.hpp"
 #include "bench/app/result_book.hpp"
 #include "bench/config/run_config.hpp"
@@ -25,10 +26,7 @@ constexpr int kDefaultRanks = 2;
 constexpr Bytes kLargest = Bytes{1} << 34;
 
 struct Arguments {
-  std::string model;
-  std::int64_t batch = 0;
-  std::string file;
-  std::string accelerator;
+  NetworkArguments network;
   RankArguments rank;
   std::string out = "out/calibrate/profile.json";
   std::string largest = "256MiB";
@@ -80,28 +78,19 @@ Collective collective_from(const std::string& name) {
 }
 
 // Nothing where only collectives are measured.
-std::optional<Workload> load_network(const Arguments& arguments) {
-  if (arguments.model.empty() && arguments.file.empty()) {
-    if (arguments.batch > 0 || !arguments.accelerator.empty()) {
-      throw InputError(
-          "--batch and --accelerator are about a network: name it with --model, or leave them out");
-    }
-    return std::nullopt;
-  }
-  WorkloadConfig config;
-  config.model = arguments.model;
-  config.batch = std::max<std::int64_t>(arguments.batch, 1);
-  config.file = arguments.file;
-  return load_workload(config, arguments.accelerator.empty() ? "v100" : arguments.accelerator)
+std::optional<Workload> load_network(const NetworkArguments& network) {
+  const auto config = workload_of(network);
+  if (!config) return std::nullopt;
+  return load_workload(*config, network.accelerator.empty() ? "v100" : network.accelerator)
       .workload;
 }
 
 CalibrationRequest request_of(const Arguments& arguments) {
   CalibrationRequest request;
-  request.workload = load_network(arguments);
+  request.workload = load_network(arguments.network);
   // What an accelerator would take is given by its description; real work shows what it takes here.
-  request.measure_layers =
-      request.workload && arguments.accelerator.empty() && !request.workload->layers.empty();
+  request.measure_layers = request.workload && arguments.network.accelerator.empty() &&
+                           !request.workload->layers.empty();
   request.copies_in_profile = arguments.buffers == "copy";
   for (const std::string& name : arguments.collectives) {
     request.collectives.push_back(collective_from(name));
@@ -121,23 +110,17 @@ CalibrationRequest request_of(const Arguments& arguments) {
 // What the launcher's children are given beside rank and rendezvous: the same command.
 std::vector<std::string> child_arguments(const Arguments& arguments) {
   std::vector<std::string> words{"calibrate"};
-  const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {flag, value});
-  };
-  add("--model", arguments.model);
-  if (arguments.batch > 0) add("--batch", fmt::format("{}", arguments.batch));
-  add("--file", arguments.file);
-  add("--accelerator", arguments.accelerator);
-  add("--out", arguments.out);
-  add("--largest", arguments.largest);
-  add("--budget", arguments.budget);
-  add("--link", arguments.link);
-  add("--buffers", arguments.buffers);
-  add("--collectives", join(arguments.collectives, ","));
-  add("--variants", join(arguments.variants, ","));
-  add("--seed", fmt::format("{}", arguments.seed));
-  add("--format", arguments.format);
-  add("--deadline", arguments.rank.deadline);
+  append_network_options(words, arguments.network);
+  append_option(words, "--out", arguments.out);
+  append_option(words, "--largest", arguments.largest);
+  append_option(words, "--budget", arguments.budget);
+  append_option(words, "--link", arguments.link);
+  append_option(words, "--buffers", arguments.buffers);
+  append_option(words, "--collectives", join(arguments.collectives, ","));
+  append_option(words, "--variants", join(arguments.variants, ","));
+  append_option(words, "--seed", fmt::format("{}", arguments.seed));
+  append_option(words, "--format", arguments.format);
+  append_option(words, "--deadline", arguments.rank.deadline);
   return words;
 }
 
@@ -152,20 +135,6 @@ ExitCode calibrate(const Arguments& arguments) {
   const bool local = become_rank();
   return run_calibration(request, identity, rendezvous_of(arguments.rank, identity), network,
                          local);
-}
-
-void add_network_options(CLI::App& command, Arguments& arguments) {
-  auto* model = command.add_option("--model", arguments.model,
-                                   "The network of the profile, see `mergewise list models`");
-  auto* batch = command.add_option("--batch", arguments.batch, "Its samples an iteration (1)")
-                    ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
-  auto* file = command.add_option("--file", arguments.file,
-                                  "A model file instead: it says its batch itself");
-  auto* accelerator = command.add_option(
-      "--accelerator", arguments.accelerator,
-      "Take its layer times (see `mergewise list accelerators`) instead of measuring the network's "
-      "real work here");
-  file->excludes(model)->excludes(batch)->excludes(accelerator);
 }
 
 void add_measuring_options(CLI::App& command, Arguments& arguments) {
@@ -198,7 +167,10 @@ void add_calibrate_command(CLI::App& app, Action& action) {
       "Measure what collectives, copies and a network's layers cost on these ranks; write a "
       "profile");
   const auto arguments = std::make_shared<Arguments>();
-  add_network_options(*command, *arguments);
+  add_network_options(
+      *command, arguments->network, "The network of the profile, see `mergewise list models`",
+      "Take its layer times (see `mergewise list accelerators`) instead of measuring "
+      "the network's real work here");
   command
       ->add_option("--out", arguments->out,
                    "The profile; the record goes beside it as NAME.calibration.json")

@@ -185,6 +185,11 @@ class Children {
 
 }  // namespace
 
+void append_option(std::vector<std::string>& arguments, const std::string& flag,
+                   const std::string& value) {
+  if (!value.empty()) arguments.insert(arguments.end(), {flag, value});
+}
+
 ExitCode launch_local_ranks(int ranks, const std::vector<std::string>& arguments) {
   const TemporaryFolder folder;
   const BlockedSignals signals;

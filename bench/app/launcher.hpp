@@ -13,6 +13,10 @@ namespace mergewise {
 /// Set for local ranks, so that they know who started them.
 inline constexpr const char* kLocalRankVariable = "MERGEWISE_LOCAL_LAUNCH";
 
+/// Appends "FLAG VALUE" to a command's arguments; nothing for "".
+void append_option(std::vector<std::string>& arguments, const std::string& flag,
+                   const std::string& value);
+
 /// Runs `arguments` (without the program's name) in `ranks` processes, each with --rank,
 /// --world-size, --local-rank,
 /// --rendezvous and --address added. The rendezvous is a temporary directory, removed afterwards.

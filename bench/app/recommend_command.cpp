@@ -4,6 +4,7 @@
 #include "bench/app/commands.hpp"
 #include "bench/app/launcher.hpp"
 #include "bench/app/link_option.hpp"
+#include "bench/app/network_options.hpp"
 #include "bench/app/plan_document.hpp"
 #include "bench/app/rank_options.hpp"
 #include "bench/app/ranking.hpp"
@@ -25,10 +26,7 @@ constexpr int kDefaultRanks = 2;
 constexpr std::size_t kShortlist = 3;
 
 struct Arguments {
-  std::string model;
-  std::int64_t batch = 0;
-  std::string file;
-  std::string accelerator;
+  NetworkArguments network;
   std::string link;
   RankArguments rank;
   std::string budget = "120s";
@@ -37,29 +35,25 @@ struct Arguments {
   std::string format = "table";
 };
 
-WorkloadConfig workload_of(const Arguments& arguments) {
-  if (arguments.model.empty() && arguments.file.empty()) {
-    throw InputError(
-        "recommend needs a network: name it with --model (see `mergewise list models`), or give "
-        "its file with --file");
-  }
-  WorkloadConfig workload;
-  workload.model = arguments.model;
-  if (!arguments.model.empty()) workload.batch = std::max<std::int64_t>(arguments.batch, 1);
-  if (!arguments.file.empty()) workload.file = std::filesystem::absolute(arguments.file);
-  return workload;
+WorkloadConfig required_network(const NetworkArguments& arguments) {
+  if (const auto network = workload_of(arguments)) return *network;
+  throw InputError(
+      "recommend needs a network: name it with --model (see `mergewise list models`), or give its "
+      "file with --file");
 }
 
 RunConfig config_of(const Arguments& arguments, int ranks, Nanoseconds deadline_ns) {
   RunConfig config;
   config.name = "recommend";
   config.source = "mergewise recommend";
-  config.workloads = {workload_of(arguments)};
+  config.workloads = {required_network(arguments.network)};
   for (const std::string& id : strategy_ids()) {
     if (make_strategy(id)->replayable()) config.strategies.push_back({id, {}});
   }
   config.ranks = {ranks};
-  if (!arguments.accelerator.empty()) config.compute.accelerator = arguments.accelerator;
+  if (!arguments.network.accelerator.empty()) {
+    config.compute.accelerator = arguments.network.accelerator;
+  }
   if (const auto link = parse_link(arguments.link)) {
     config.link = RunConfig::Link{link->a_us, link->gbps};
   }
@@ -75,26 +69,20 @@ RunConfig config_of(const Arguments& arguments, int ranks, Nanoseconds deadline_
 
 // The network's real work where it can be done and nobody asked for an accelerator's times.
 void choose_compute(RunConfig& config, const Arguments& arguments) {
-  if (!arguments.accelerator.empty()) return;
+  if (!arguments.network.accelerator.empty()) return;
   const LoadedWorkload loaded = load_workload(config.workloads.front(), config.compute.accelerator);
   if (!loaded.workload.layers.empty()) config.compute.mode = "gemm";
 }
 
 std::vector<std::string> child_arguments(const Arguments& arguments) {
   std::vector<std::string> words{"recommend"};
-  const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {flag, value});
-  };
-  add("--model", arguments.model);
-  if (arguments.batch > 0) add("--batch", fmt::format("{}", arguments.batch));
-  add("--file", arguments.file);
-  add("--accelerator", arguments.accelerator);
-  add("--link", arguments.link);
-  add("--budget", arguments.budget);
-  add("--deadline", arguments.rank.deadline);
-  add("--out", arguments.out);
-  add("--seed", fmt::format("{}", arguments.seed));
-  add("--format", arguments.format);
+  append_network_options(words, arguments.network);
+  append_option(words, "--link", arguments.link);
+  append_option(words, "--budget", arguments.budget);
+  append_option(words, "--deadline", arguments.rank.deadline);
+  append_option(words, "--out", arguments.out);
+  append_option(words, "--seed", fmt::format("{}", arguments.seed));
+  append_option(words, "--format", arguments.format);
   return words;
 }
 
@@ -148,20 +136,6 @@ ExitCode recommend_here(const Arguments& arguments) {
                      options);
 }
 
-void add_network_options(CLI::App& command, Arguments& arguments) {
-  auto* model = command.add_option("--model", arguments.model,
-                                   "The network to train, see `mergewise list models`");
-  auto* batch = command.add_option("--batch", arguments.batch, "Its samples an iteration (1)")
-                    ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
-  auto* file = command.add_option("--file", arguments.file,
-                                  "A model file instead: it says its batch itself");
-  auto* accelerator = command.add_option(
-      "--accelerator", arguments.accelerator,
-      "Hold its layer times (see `mergewise list accelerators`) instead of doing the network's "
-      "real work here");
-  file->excludes(model)->excludes(batch)->excludes(accelerator);
-}
-
 }  // namespace
 
 void add_recommend_command(CLI::App& app, Action& action) {
@@ -170,7 +144,10 @@ void add_recommend_command(CLI::App& app, Action& action) {
       "Say whether and how to merge a network's gradients on these ranks: calibrate, try every "
       "strategy in the model, replay the best three against sending every tensor alone");
   const auto arguments = std::make_shared<Arguments>();
-  add_network_options(*command, *arguments);
+  add_network_options(
+      *command, arguments->network, "The network to train, see `mergewise list models`",
+      "Hold its layer times (see `mergewise list accelerators`) instead of doing the "
+      "network's real work here");
   add_link_option(*command, arguments->link);
   command->add_option("--budget", arguments->budget, "Stop in time, e.g. 60s or 10m")
       ->capture_default_str();

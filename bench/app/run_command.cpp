@@ -31,11 +31,8 @@ struct Arguments {
 std::vector<std::string> child_arguments(const Arguments& arguments, const std::string& out) {
   std::vector<std::string> words{"run", arguments.config, "--out",
                                  out,   "--format",       arguments.format};
-  const auto add = [&](const char* flag, const std::string& value) {
-    if (!value.empty()) words.insert(words.end(), {flag, value});
-  };
-  add("--deadline", arguments.rank.deadline);
-  add("--budget", arguments.budget);
+  append_option(words, "--deadline", arguments.rank.deadline);
+  append_option(words, "--budget", arguments.budget);
   return words;
 }
 
