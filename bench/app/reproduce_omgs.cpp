@@ -79,6 +79,28 @@ class Range {
   double high_ = -1;
 };
 
+/// The gains over all gradients at once, by the cluster whose costs are charged.
+class OverOnce {
+ public:
+  void add(const std::string& cluster, const Outcome& outcome) {
+    omgs_[cluster].add(1 - outcome.omgs / outcome.single);
+    if (outcome.optimal) optimal_[cluster].add(1 - *outcome.optimal / outcome.single);
+  }
+  void add_notes(FigureTable& table) const {
+    for (const auto& [cluster, gains] : omgs_) {
+      const auto optimal = optimal_.find(cluster);
+      table.notes.push_back(fmt::format(
+          "Against all at once, with the costs of {}: {}{}.", cluster, gains.text(),
+          optimal == optimal_.end() ? ""
+                                    : "; the optimum, where computed, " + optimal->second.text()));
+    }
+  }
+
+ private:
+  std::map<std::string, Range> omgs_;
+  std::map<std::string, Range> optimal_;
+};
+
 std::string against_claim(double gain, double percent) {
   return fmt::format("{:+.0f} points at the most", 100 * gain - percent);
 }
@@ -106,8 +128,7 @@ Reproduction reproduce_omgs(const PaperInputs& inputs) {
                      {"less than layer-wise", "%", 1},
                      {"less than at once", "%", 1}},
                     {}};
-  std::map<std::string, Range> by_costs;
-  std::map<std::string, Range> optimum_by_costs;
+  OverOnce over_once;
   Range over_layers;
   Range over_single;
   Range over_better;
@@ -125,10 +146,7 @@ Reproduction reproduce_omgs(const PaperInputs& inputs) {
         const double single = 1 - outcome.omgs / outcome.single;
         over_layers.add(layers);
         over_single.add(single);
-        by_costs[id.as_string()].add(single);
-        if (outcome.optimal) {
-          optimum_by_costs[id.as_string()].add(1 - *outcome.optimal / outcome.single);
-        }
+        over_once.add(id.as_string(), outcome);
         over_better.add(std::min(layers, single));
         table.rows.push_back(
             {device.name, id.as_string(), workload.name, outcome.layer_wise / 1e6,
@@ -139,14 +157,7 @@ Reproduction reproduce_omgs(const PaperInputs& inputs) {
   }
   table.notes = {fmt::format("Against the better of both: {}.", over_better.text()),
                  fmt::format("optimal: not computed beyond {} tensors.", kMostTensorsForOptimum)};
-  for (const auto& [costs, gains] : by_costs) {
-    const auto optimum = optimum_by_costs.find(costs);
-    table.notes.push_back(
-        fmt::format("Against all at once, with the costs of {}: {}{}.", costs, gains.text(),
-                    optimum == optimum_by_costs.end()
-                        ? ""
-                        : "; the optimum, where computed, " + optimum->second.text()));
-  }
+  over_once.add_notes(table);
   paper.tables.push_back(std::move(table));
   paper.claims.push_back(
       config.claim("layer_wise", over_layers.text(),
