@@ -33,7 +33,8 @@ class TimeModel {
   [[nodiscard]] Nanoseconds forward() const { return forward_; }
   /// Forward work of the part of the network whose gradient tensor i is. They add up to F: tensors
   /// without a forward time share what the others leave of F as their backward times are (equally
-  /// where those are 0); what is left when all have one is added to the last tensor's, whose layer comes first.
+  /// where those are 0); what is left when all have one is added to the last tensor's, whose layer
+  /// comes first.
   [[nodiscard]] Nanoseconds forward(std::size_t tensor) const { return tensor_forward_[tensor]; }
   [[nodiscard]] Nanoseconds backward(std::size_t tensor) const { return backward_[tensor]; }
   /// R_i of the design: backward time until tensor i is ready, compression not counted.
