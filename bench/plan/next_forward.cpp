@@ -4,6 +4,7 @@
 #include "bench/plan/next_forward.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/plan/production.hpp"
 
 #include <fmt/format.h>
 
@@ -75,17 +76,10 @@ class NextForward {
   /// The backward pass, with packing, under the groups of the first phase.
   void backward() {
     const Phase phase = phase_of(0);
-    Nanoseconds before_send = 0;
+    Production production(model_, backward_start_);
     for (std::size_t i = 0; i < phase.count(); ++i) {
       const std::size_t index = phase.ready(i);
-      const Group& group = plan_.groups[index];
-      const Nanoseconds backward_end = backward_start_ + model_.ready(group.end - 1) + before_send;
-      sink_(Activity::kBackward, index, compute_end_, backward_end, backward_end - compute_end_);
-      const Nanoseconds pack = model_.before_send(group.begin, group.end);
-      before_send += pack;
-      compute_end_ = backward_start_ + model_.ready(group.end - 1) + before_send;
-      sink_(Activity::kPack, index, backward_end, compute_end_, pack);
-      ready_[index] = compute_end_;
+      ready_[index] = compute_end_ = production.add(plan_.groups[index], index, sink_);
     }
   }
 

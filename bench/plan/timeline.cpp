@@ -5,6 +5,7 @@
 
 #include "bench/core/error.hpp"
 #include "bench/plan/next_forward.hpp"
+#include "bench/plan/production.hpp"
 
 #include <fmt/format.h>
 
@@ -47,21 +48,14 @@ Nanoseconds walk(const TimeModel& model, const MergePlan& plan, Sink&& sink) {
     model.require_cost(model.collective(), fmt::format("the '{}' plan", plan.strategy));
   }
   const Nanoseconds backward_start = model.accumulating() + model.forward();
-  Nanoseconds before_send = 0;  // sum of p + c so far
-  Nanoseconds compute_end = backward_start;
+  Production production(model, backward_start);
   Nanoseconds sent = 0;
   Nanoseconds unpacked = end_of_production(model, plan, backward_start);
   for (std::size_t index = 0; index < plan.groups.size(); ++index) {
     const Group& group = plan.groups[index];
     if (group.collective != model.collective()) reject_collective(model, plan, index);
-    const Nanoseconds backward_end = backward_start + model.ready(group.end - 1) + before_send;
-    sink(Activity::kBackward, index, compute_end, backward_end, backward_end - compute_end);
-    const Nanoseconds pack = model.before_send(group.begin, group.end);
-    before_send += pack;
-    compute_end = backward_start + model.ready(group.end - 1) + before_send;
-    sink(Activity::kPack, index, backward_end, compute_end, pack);
-
-    const Nanoseconds start = std::max({sent, compute_end, earliest_start(group, backward_start)});
+    const Nanoseconds ready = production.add(group, index, sink);
+    const Nanoseconds start = std::max({sent, ready, earliest_start(group, backward_start)});
     const Nanoseconds transfer = model.transfer(group.begin, group.end);
     sent = start + transfer;
     sink(Activity::kTransfer, index, start, sent, transfer);
