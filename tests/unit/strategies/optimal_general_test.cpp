@@ -96,16 +96,6 @@ Profile contended_profile(test::Random& random, std::size_t count) {
   return profile;
 }
 
-std::vector<test::Shape> all_shapes() {
-  std::vector<test::Shape> shapes;
-  for (int bits = 0; bits < 8; ++bits) {
-    for (const double scale : {1.0, 1e7}) {
-      shapes.push_back({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, scale});
-    }
-  }
-  return shapes;
-}
-
 /// The recurrence of docs/strategies.md with nothing but dominance.
 Nanoseconds least_by_fronts(const TimeModel& model) {
   using State = std::array<Nanoseconds, 4>;  // A without R, A + D without R, C, E
@@ -144,7 +134,7 @@ Nanoseconds least_by_fronts(const TimeModel& model) {
 
 TEST(OptimalGeneral, EqualsBruteForce) {
   test::Random random(11);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 200; ++round) {
       const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 11)), shape);
       const TimeModel model(random_profile(random, tensors, shape));
@@ -155,7 +145,7 @@ TEST(OptimalGeneral, EqualsBruteForce) {
 
 TEST(OptimalGeneral, EqualsBruteForceForTwelveTensors) {
   test::Random random(12);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 10; ++round) {
       const TimeModel model(random_profile(random, random.tensors(12, shape), shape));
       expect_same_time(planned(model), test::brute_force(model));
@@ -165,7 +155,7 @@ TEST(OptimalGeneral, EqualsBruteForceForTwelveTensors) {
 
 TEST(OptimalGeneral, EqualsFrontsThatNothingPrunes) {
   test::Random random(13);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 8; ++round) {
       const TimeModel model(random_profile(random, random.tensors(60, shape), shape));
       expect_same_time(planned(model), least_by_fronts(model));
@@ -184,7 +174,7 @@ TEST(OptimalGeneral, EqualsFrontsThatNothingPrunesWhereTheyAreLarge) {
 
 TEST(OptimalGeneral, EqualsTheDenseForms) {
   test::Random random(14);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     const auto tensors = random.tensors(200, shape);
     for (const CostModel& cost :
          {CostModel(random.line(shape)), CostModel(random.table(test::total_bytes(tensors)))}) {

@@ -26,16 +26,6 @@ Nanoseconds time_of(const TimeModel& model, const std::vector<std::size_t>& ends
   return predict_iteration(model, plan_from_ends("optimal", ends, model.collective()));
 }
 
-std::vector<test::Shape> all_shapes() {
-  std::vector<test::Shape> shapes;
-  for (int bits = 0; bits < 8; ++bits) {
-    for (const double scale : {1.0, 1e7}) {
-      shapes.push_back({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, scale});
-    }
-  }
-  return shapes;
-}
-
 TEST(Optimal, BeatsTheGreedyRuleOnItsSmallestCounterExample) {
   const TimeModel model(test::profile_of({{5, 1}, {1, 5}, {1, 5}}, LinearCost{6, 1}));
   EXPECT_THAT(Optimal().plan(model, {}).ends(), ElementsAre(1, 3));
@@ -43,7 +33,7 @@ TEST(Optimal, BeatsTheGreedyRuleOnItsSmallestCounterExample) {
 
 TEST(Optimal, EqualsBruteForceForLinearCosts) {
   test::Random random(1);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 60; ++round) {
       const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 12)), shape);
       const TimeModel model(test::profile_of(tensors, random.line(shape)));
@@ -54,7 +44,7 @@ TEST(Optimal, EqualsBruteForceForLinearCosts) {
 
 TEST(Optimal, EqualsBruteForceForMeasuredCosts) {
   test::Random random(2);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 60; ++round) {
       const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 12)), shape);
       const MeasuredCost cost = random.table(test::total_bytes(tensors));
@@ -96,7 +86,7 @@ TEST(Optimal, EqualsBruteForceForCompressedMessages) {
 
 TEST(Optimal, LinearFormEqualsAnyCostForm) {
   test::Random random(5);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 15; ++round) {
       const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 400)), shape);
       const LinearCost line = random.line(shape);
@@ -109,7 +99,7 @@ TEST(Optimal, LinearFormEqualsAnyCostForm) {
 
 TEST(Optimal, NoStrategyBeatsIt) {
   test::Random random(6);
-  for (const test::Shape& shape : all_shapes()) {
+  for (const test::Shape& shape : test::all_shapes()) {
     for (int round = 0; round < 20; ++round) {
       const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 200)), shape);
       const CostModel line = random.line(shape);

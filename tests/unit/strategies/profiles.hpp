@@ -42,6 +42,17 @@ struct Shape {
   double scale = 1;             ///< of times and bytes: huge values
 };
 
+/// Every combination, at two scales.
+inline std::vector<Shape> all_shapes() {
+  std::vector<Shape> shapes;
+  for (int bits = 0; bits < 8; ++bits) {
+    for (const double scale : {1.0, 1e7}) {
+      shapes.push_back({(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, scale});
+    }
+  }
+  return shapes;
+}
+
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
