@@ -4,13 +4,10 @@
 import json
 from dataclasses import dataclass, field
 from functools import partial
-from importlib import resources
-
-import jinja2
-from markupsafe import Markup
 
 from mergewise_report import metrics, simulation, tables, units, words
 from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
+from mergewise_report.rendering import render
 
 # Beyond these a page would be too heavy to open; the page says what it left out.
 MOST_ROWS_IN_A_FIGURE = 12
@@ -79,22 +76,11 @@ def build(results, most_sections=MOST_SECTIONS_WITH_FIGURES, errors=None):
         run = _run(result, f"r{index + 1}", left, errors)
         left -= sum(view.illustrated for view in run.sections)
         runs.append(run)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mergewise_report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        duration=units.duration, percent=units.percent, size=units.size, plural=units.plural
-    )
-    css = resources.files("mergewise_report").joinpath("templates/report.css").read_text("utf-8")
-    return environment.get_template("page.html.j2").render(
-        runs=runs,
-        css=Markup(css),
-        most_rows=MOST_ROWS_IN_A_FIGURE,
-        DASH=units.DASH,
+    filters = {
+        "duration": units.duration, "percent": units.percent, "size": units.size, "plural": units.plural
+    }
+    return render(
+        "page.html.j2", filters, runs=runs, most_rows=MOST_ROWS_IN_A_FIGURE, DASH=units.DASH
     )
 
 

@@ -7,14 +7,11 @@ Reads what `mergewise reproduce PAPER --out reproduce.json` wrote. Exit codes: 0
 import argparse
 import sys
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
-
-import jinja2
-from markupsafe import Markup
 
 from mergewise_report.cli import write_atomically
 from mergewise_report.document import Node, ResultError, parse
+from mergewise_report.rendering import render
 from mergewise_report.units import DASH, MINUS
 
 SCHEMA = "mergewise/reproduction/1"
@@ -89,15 +86,7 @@ def load(path: str | Path) -> list[Paper]:
 
 def build(papers: list[Paper]) -> str:
     """The whole page as text. Deterministic: the same papers give the same bytes."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mergewise_report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    css = resources.files("mergewise_report").joinpath("templates/report.css").read_text("utf-8")
-    return environment.get_template("reproduction.html.j2").render(papers=papers, css=Markup(css))
+    return render("reproduction.html.j2", papers=papers)
 
 
 def _paper(node: Node) -> Paper:
