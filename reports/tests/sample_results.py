@@ -267,14 +267,15 @@ SAMPLES = {
 }
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sample", choices=SAMPLES)
+def write_sample(samples, description):
+    """The command line of a file of samples: writes the one that is named."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("sample", choices=samples)
     parser.add_argument("-o", "--output", required=True)
     options = parser.parse_args()
     with open(options.output, "w", encoding="utf-8") as file:
-        json.dump(SAMPLES[options.sample](), file)
+        json.dump(samples[options.sample](), file)
 
 
 if __name__ == "__main__":
-    main()
+    write_sample(SAMPLES, __doc__)

@@ -4,13 +4,11 @@
 As a program: `python sample_simulation.py break_even -o result.json` (other names: see SAMPLES).
 """
 
-import argparse
 import copy
-import json
 import math
 
 from sample_model import MODELS, Line, group_ends, timeline
-from sample_results import ENVIRONMENT, make_plan
+from sample_results import ENVIRONMENT, make_plan, write_sample
 
 STRATEGIES = (
     "wfbp", "single", "ddp", "horovod", "mg_wfbp", "omgs", "mergecomp", "dear", "bytescheduler",
@@ -133,14 +131,5 @@ def compressed():
 SAMPLES = {"small": small, "break_even": break_even, "compressed": compressed}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("sample", choices=SAMPLES)
-    parser.add_argument("-o", "--output", required=True)
-    options = parser.parse_args()
-    with open(options.output, "w", encoding="utf-8") as file:
-        json.dump(SAMPLES[options.sample](), file)
-
-
 if __name__ == "__main__":
-    main()
+    write_sample(SAMPLES, __doc__)
