@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fits on real measurements: OSU all-reduce latencies on 10 GbE. Skipped, saying so, where they
 // are not at hand.
+#include "bench/core/median.hpp"
 #include "bench/cost/fit.hpp"
+#include "tests/support/reference.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,17 +11,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 namespace mergewise {
 namespace {
-
-std::filesystem::path reference_folder() {
-  const char* given = std::getenv("MERGEWISE_REFERENCE");
-  return given != nullptr ? given : MERGEWISE_SOURCE_DIR "/../shared/reference";
-}
 
 // Lines "bytes,latency_us" after a header.
 MeasuredPoints read_trace(const std::filesystem::path& path) {
@@ -37,8 +33,7 @@ MeasuredPoints read_trace(const std::filesystem::path& path) {
 double median_error(const MeasuredPoints& points, const CostModel& cost) {
   std::vector<double> errors;
   for (const auto& [bytes, ns] : points) errors.push_back(std::abs(cost(bytes) / ns - 1));
-  std::sort(errors.begin(), errors.end());
-  return errors[errors.size() / 2];
+  return median(errors);
 }
 
 void print(const std::string& name, const LineFit& line, const SegmentedFit& fit) {
@@ -57,8 +52,8 @@ class OsuTrace : public ::testing::TestWithParam<int> {};
 
 TEST_P(OsuTrace, SegmentsDescribeItMuchBetterThanALine) {
   const std::string name = fmt::format("osu_allreduce_10gbe_{}nodes.csv", GetParam());
-  const auto path = reference_folder() / "traces" / name;
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const auto path = test::reference_file("traces/" + name);
+  if (!test::lacking(path).empty()) GTEST_SKIP() << test::lacking(path);
   const MeasuredPoints points = read_trace(path);
   const LineFit line = fit_line(points);
   const SegmentedFit fit = fit_segments(points);
@@ -72,8 +67,8 @@ TEST_P(OsuTrace, SegmentsDescribeItMuchBetterThanALine) {
 INSTANTIATE_TEST_SUITE_P(Nodes, OsuTrace, ::testing::Values(2, 4, 8));
 
 TEST(OsuTrace8Nodes, JumpsBetween8And12KiB) {
-  const auto path = reference_folder() / "traces" / "osu_allreduce_10gbe_8nodes.csv";
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
+  const auto path = test::reference_file("traces/osu_allreduce_10gbe_8nodes.csv");
+  if (!test::lacking(path).empty()) GTEST_SKIP() << test::lacking(path);
   const SegmentedFit fit = fit_segments(read_trace(path));
   const bool border =
       std::any_of(fit.segments.begin(), fit.segments.end(),

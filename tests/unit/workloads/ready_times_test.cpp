@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // When gradients become ready: the roofline against backward passes that were measured. The traces
 // are of other machines (one CPU thread, a K80), so only the shape R_i / R_L is compared.
+#include "tests/support/reference.hpp"
 #include "workloads/timings.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,6 @@ namespace mergewise {
 namespace {
 
 const std::filesystem::path kShipped = MERGEWISE_SOURCE_DIR "/configs/accelerators";
-const std::filesystem::path kReference = MERGEWISE_SOURCE_DIR "/../shared/reference";
 
 /// Fraction of the backward pass after which something is ready, by its name.
 using ReadyTimes = std::map<std::string, double>;
@@ -117,12 +117,6 @@ Model caffe_googlenet(Model model) {
   return model;
 }
 
-std::optional<Workload> trace(const char* file) {
-  const std::filesystem::path path = kReference / file;
-  return std::filesystem::exists(path) ? std::optional(import_timings(path).user_model.workload)
-                                       : std::nullopt;
-}
-
 /// Prints the deviation of each device's roofline, and holds it to `limit` where there is one.
 void compare(const Workload& measured, const Model& model, const std::string& note,
              std::optional<double> limit) {
@@ -142,23 +136,17 @@ void compare(const Workload& measured, const Model& model, const std::string& no
 constexpr double kLimit = 0.1;
 
 TEST(ReadyTimes, FollowAResNet50OnACpu) {
-  constexpr const char* kFile = "models/trace_resnet50_cpu.json";
-  const std::optional<Workload> measured = trace(kFile);
-  if (!measured) {
-    GTEST_SKIP() << "no measured backward pass to compare with: " << (kReference / kFile).string();
-  }
-  compare(*measured, build_model("resnet50"), "", kLimit);
+  const auto path = test::reference_file("models/trace_resnet50_cpu.json");
+  if (!test::lacking(path).empty()) GTEST_SKIP() << test::lacking(path);
+  compare(import_timings(path).user_model.workload, build_model("resnet50"), "", kLimit);
 }
 
 TEST(ReadyTimes, FollowAGoogLeNetOnAK80) {
-  constexpr const char* kFile = "traces/googlenet_k80.json";
-  const std::optional<Workload> measured = trace(kFile);
-  if (!measured) {
-    GTEST_SKIP() << "no measured backward pass to compare with: " << (kReference / kFile).string();
-  }
+  const auto path = test::reference_file("traces/googlenet_k80.json");
+  if (!test::lacking(path).empty()) GTEST_SKIP() << test::lacking(path);
   const Model ours = build_model("googlenet");
   const Model traced = caffe_googlenet(ours);
-  const Workload named = named_after(traced, *measured);
+  const Workload named = named_after(traced, import_timings(path).user_model.workload);
   compare(named, traced, " (as traced)", kLimit);
   compare(named, ours, " (as built here)", std::nullopt);  // another network: told, not held
 }

@@ -4,6 +4,7 @@
 
 #include "bench/config/node.hpp"
 #include "bench/core/error.hpp"
+#include "tests/support/reference.hpp"
 #include "tests/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -186,11 +187,8 @@ TEST_F(Timings, RefuseAnotherKindOfFile) {
 class PublishedTimings : public testing::TestWithParam<const char*> {};
 
 TEST_P(PublishedTimings, LoadAgain) {
-  const std::filesystem::path file =
-      std::filesystem::path(MERGEWISE_SOURCE_DIR "/../shared/reference") / GetParam();
-  if (!std::filesystem::is_regular_file(file)) {
-    GTEST_SKIP() << "no published timings: " << file << " is absent";
-  }
+  const auto file = test::reference_file(GetParam());
+  if (!test::lacking(file).empty()) GTEST_SKIP() << test::lacking(file);
   const ImportedModel made = import_timings(file);
   EXPECT_THAT(made.notes, IsEmpty());
   const TemporaryFolder folder;
