@@ -32,5 +32,7 @@ inline void PrintTo(const CommunicatorCase& item, std::ostream* stream) {
 }
 
 class CommunicatorContract : public testing::TestWithParam<CommunicatorCase> {};
+/// What concerns the others: for two ranks and more.
+class PeersContract : public testing::TestWithParam<CommunicatorCase> {};
 
 }  // namespace mergewise

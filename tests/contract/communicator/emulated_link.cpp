@@ -50,5 +50,9 @@ INSTANTIATE_TEST_SUITE_P(EmulatedLink, CommunicatorContract,
                                          CommunicatorCase{link_over_gloo(), 3},
                                          CommunicatorCase{link_over_gloo(), 4}));
 
+INSTANTIATE_TEST_SUITE_P(EmulatedLink, PeersContract,
+                         testing::Values(CommunicatorCase{link_over_gloo(), 3},
+                                         CommunicatorCase{link_over_gloo(), 4}));
+
 }  // namespace
 }  // namespace mergewise

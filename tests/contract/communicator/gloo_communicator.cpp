@@ -18,5 +18,9 @@ INSTANTIATE_TEST_SUITE_P(Gloo, CommunicatorContract,
                                          CommunicatorCase{gloo(), 3}, CommunicatorCase{gloo(), 4},
                                          CommunicatorCase{gloo(), 5}));
 
+INSTANTIATE_TEST_SUITE_P(Gloo, PeersContract,
+                         testing::Values(CommunicatorCase{gloo(), 2}, CommunicatorCase{gloo(), 3},
+                                         CommunicatorCase{gloo(), 4}, CommunicatorCase{gloo(), 5}));
+
 }  // namespace
 }  // namespace mergewise
