@@ -64,3 +64,18 @@ def end(process: subprocess.Popen, seconds: float) -> tuple[int, str]:
             os.kill(pid, signal.SIGKILL)
         raise
     return process.returncode, err
+
+
+def kill_a_rank(process: subprocess.Popen, ranks: int, victim: int) -> str:
+    """Kills one of the local ranks of a running program. The program must end in time with code 3 and one message,
+    which names the rank; returns that message."""
+    pids = wait_until(lambda: len(ranks_of(process.pid)) == ranks and ranks_of(process.pid), what=f"{ranks} ranks")
+    begin = time.monotonic()
+    os.kill(pids[victim], signal.SIGKILL)
+    code, errors = end(process, 60)
+    assert code == 3
+    assert time.monotonic() - begin < 30
+    told = [line for line in errors.splitlines() if line.startswith("mergewise:")]
+    assert len(told) == 1, errors
+    assert f"rank {victim}" in told[0]
+    return told[0]

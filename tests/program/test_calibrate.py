@@ -3,13 +3,12 @@
 
 import json
 import math
-import os
 import signal
 import time
 
 import pytest
 
-from processes import end, lines_until, ranks_of, wait_until
+from processes import end, kill_a_rank, lines_until
 
 COLLECTIVES = ["all_reduce", "all_gather", "reduce_scatter"]
 VARIANTS = ["isolated", "back_to_back", "beside_compute"]
@@ -210,16 +209,7 @@ LONG = ("--ranks", "3", "--link", "50000,10", "--largest", "1MiB", "--budget", "
 def test_a_killed_rank_is_named_once(program, tmp_path, victim):
     process = program.start("calibrate", *LONG, "--out", tmp_path / "profile.json")
     lines_until(process, "measuring all_reduce")
-    ranks = wait_until(lambda: len(ranks_of(process.pid)) == 3 and ranks_of(process.pid), what="three ranks")
-    begin = time.monotonic()
-    os.kill(ranks[victim], signal.SIGKILL)
-    code, errors = end(process, 60)
-    assert code == 3
-    assert time.monotonic() - begin < 30
-    told = [line for line in errors.splitlines() if line.startswith("mergewise:")]
-    assert len(told) == 1, errors
-    assert f"rank {victim}" in told[0]
-    assert "calibrating all_reduce" in told[0]
+    assert "calibrating all_reduce" in kill_a_rank(process, 3, victim)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1], ids=lambda s: s.name)

@@ -5,11 +5,10 @@ import json
 import os
 import signal
 import socket
-import time
 
 import pytest
 
-from processes import end, lines_until, ranks_of, result_of, wait_until
+from processes import end, kill_a_rank, lines_until, ranks_of, result_of, wait_until
 
 
 def start_ranks(program, config, out, ranks, *arguments, world_size=None):
@@ -84,17 +83,9 @@ def test_a_killed_rank_is_named_once_and_nothing_finished_is_lost(program, make_
     config.write_text(json.dumps(document))
     process = program.start("run", config, "--out", out)
     lines_until(process, "endless / wfbp, 3 ranks: warming up")
-    ranks = wait_until(lambda: len(ranks_of(process.pid)) == 3 and ranks_of(process.pid), what="three ranks")
-    begin = time.monotonic()
-    os.kill(ranks[victim], signal.SIGKILL)
-    code, errors = end(process, 60)
-    assert code == 3
-    assert time.monotonic() - begin < 30
-    told = [line for line in errors.splitlines() if line.startswith("mergewise:")]
-    assert len(told) == 1, errors
-    assert f"rank {victim}" in told[0]
-    assert "group" in told[0]
-    assert "endless" in told[0]
+    told = kill_a_rank(process, 3, victim)
+    assert "group" in told
+    assert "endless" in told
     cases = result_of(out)["cases"]
     assert [case["status"] for case in cases if case["workload"]["name"] == "quick"] == ["ok", "ok"]
     if victim != 0:  # rank 0 is the one that writes

@@ -2,13 +2,10 @@
 """recommend: its verdicts over a slow and a free link, the files it leaves, what it refuses, ranks that die."""
 
 import json
-import os
-import signal
-import time
 
 import pytest
 
-from processes import end, lines_until, ranks_of, result_of, wait_until
+from processes import kill_a_rank, lines_until, result_of
 
 
 @pytest.fixture
@@ -171,15 +168,7 @@ def test_a_killed_rank_is_named_once(program, tmp_path, model, victim):
     process = program.start("recommend", "--file", model, "--ranks", "2", "--link", "20000,10", "--budget", "300s",
                             "--deadline", "8s", "--out", tmp_path)
     lines_until(process, "warming up")
-    ranks = wait_until(lambda: len(ranks_of(process.pid)) == 2 and ranks_of(process.pid), what="two ranks")
-    begin = time.monotonic()
-    os.kill(ranks[victim], signal.SIGKILL)
-    code, errors = end(process, 60)
-    assert code == 3
-    assert time.monotonic() - begin < 30
-    told = [line for line in errors.splitlines() if line.startswith("mergewise:")]
-    assert len(told) == 1, errors
-    assert f"rank {victim}" in told[0]
+    kill_a_rank(process, 2, victim)
     assert not (tmp_path / "plan.json").exists()
     if victim != 0:
         statuses = {case["status"] for case in result_of(tmp_path)["cases"]}
