@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads accelerator descriptions (configs/accelerators/*.yaml).
-#include "bench/config/node.hpp"
+#include "bench/config/choices.hpp"
 #include "bench/core/error.hpp"
-#include "bench/core/text.hpp"
 #include "workloads/roofline.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 namespace mergewise {
 namespace {
@@ -17,14 +15,6 @@ constexpr double kMinFraction = 1e-3;
 // Winograd's F(4x4, 3x3), the fastest in use, multiplies four times less than the direct way.
 constexpr double kMaxSquareFraction = 4;
 constexpr double kMaxUpdatePasses = 1000;
-
-std::string one_of(const Node& node, const char* kind, const std::vector<std::string>& choices) {
-  std::string word = node.as_string();
-  if (std::find(choices.begin(), choices.end(), word) == choices.end()) {
-    node.fail(unknown_name(kind, word, choices));
-  }
-  return word;
-}
 
 /// Whether a kind of layer has products, and so a part of the peak that it achieves.
 bool has_products(const std::string& kind) {
@@ -171,31 +161,11 @@ const std::vector<std::string>& achieved_kind_names() {
 }
 
 std::vector<std::string> accelerator_ids(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::string> ids;
-  std::filesystem::directory_iterator files(folder, error);
-  if (error) {
-    throw InputError(folder.string() + ": cannot list the accelerators (" + error.message() +
-                     "), expected a folder of YAML files");
-  }
-  for (const auto& file : files) {
-    if (file.path().extension() == ".yaml") {
-      ids.push_back(file.path().stem().string());
-    }
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
+  return yaml_ids(folder, "accelerator");
 }
 
 Accelerator load_accelerator(const std::string& id, const std::filesystem::path& folder) {
-  std::filesystem::path file = id;
-  if (file.extension() != ".yaml") {
-    const std::vector<std::string> ids = accelerator_ids(folder);
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
-      throw InputError(unknown_name("accelerator", id, ids));
-    }
-    file = folder / (id + ".yaml");
-  }
+  const std::filesystem::path file = yaml_file(id, folder, "accelerator");
   return accelerator_from(parse_file(file, kConfigLimits), file.stem().string());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/config/config_readers.hpp"
 
+#include "bench/config/choices.hpp"
 #include "bench/core/text.hpp"
 
 #include <fmt/format.h>
@@ -14,10 +15,6 @@ constexpr std::int64_t kMaxRanks = 65'536;
 constexpr std::int64_t kMaxBatch = 1 << 20;
 constexpr std::int64_t kMaxSize = 1 << 16;  // of an image's side or a sequence
 
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 WorkloadConfig read_workload(const Node& node, const std::filesystem::path& folder,
                              const ConfigVocabulary& vocabulary) {
   node.allow_keys({"model", "batch", "image_size", "sequence_length", "profile", "file"});
@@ -29,7 +26,7 @@ WorkloadConfig read_workload(const Node& node, const std::filesystem::path& fold
     node.fail("expected exactly one of the keys model, profile, file in a workload");
   }
   if (model) {
-    workload.model = word(*model, "model", vocabulary.models);
+    workload.model = one_of(*model, "model", vocabulary.models);
     workload.batch = node.at("batch").as_integer(1, kMaxBatch);
     if (auto size = node.find("image_size")) workload.image_size = size->as_integer(1, kMaxSize);
     if (auto length = node.find("sequence_length")) {
@@ -76,24 +73,18 @@ Options read_options(const Node& node, const std::string& owner,
 ChoiceConfig read_choice(const Node& node, const std::string& kind, const Specs& known) {
   std::vector<std::string> ids;
   for (const auto& [id, specs] : known) ids.push_back(id);
-  if (node.is_scalar()) return {word(node, kind, ids), {}};
+  if (node.is_scalar()) return {one_of(node, kind, ids), {}};
   if (!node.is_map() || node.as_map().size() != 1) {
     node.fail(
         fmt::format("expected a {0} such as {1}, or one with options such as {{{1}: {{...}}}}",
                     kind, ids.empty() ? "NAME" : ids.front()));
   }
   const auto& [key, value] = node.as_map().front();
-  const std::string id = word(key, kind, ids);
+  const std::string id = one_of(key, kind, ids);
   return {id, read_options(value, fmt::format("{} '{}'", kind, id), known.at(id))};
 }
 
 }  // namespace
-
-std::string word(const Node& node, std::string_view kind, const std::vector<std::string>& choices) {
-  const std::string text = node.as_string();
-  if (!contains(choices, text)) node.fail(unknown_name(kind, text, choices));
-  return text;
-}
 
 int small_integer(const Node& node, std::int64_t minimum, std::int64_t maximum) {
   return static_cast<int>(node.as_integer(minimum, maximum));
@@ -184,7 +175,7 @@ std::vector<WorkloadConfig> read_workloads(const Node& node, const std::filesyst
 std::string id_or_file(const Node& node, std::string_view kind, const std::vector<std::string>& ids,
                        const std::filesystem::path& folder) {
   return node.as_string().ends_with(".yaml") ? existing_file(node, folder).string()
-                                             : word(node, kind, ids);
+                                             : one_of(node, kind, ids);
 }
 
 }  // namespace mergewise::detail

@@ -31,9 +31,6 @@ auto at_place(const Node& node, const std::string& prefix, const Function& funct
   }
 }
 
-/// One of the choices; `kind` is what the message calls them.
-[[nodiscard]] std::string word(const Node& node, std::string_view kind,
-                               const std::vector<std::string>& choices);
 [[nodiscard]] int small_integer(const Node& node, std::int64_t minimum, std::int64_t maximum);
 [[nodiscard]] double above_zero(const Node& node, double maximum);
 /// A list with at least one `what`; lives as long as the tree.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/config/run_config.hpp"
 
+#include "bench/config/choices.hpp"
 #include "bench/config/config_readers.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@ using detail::above_zero;
 using detail::at_place;
 using detail::id_or_file;
 using detail::small_integer;
-using detail::word;
 
 constexpr std::size_t kMaxCases = 10'000;
 constexpr std::int64_t kMaxIterations = 1'000'000;
@@ -27,7 +27,8 @@ RunConfig::Compute read_compute(const Node& node, const std::filesystem::path& f
                                 const ConfigVocabulary& vocabulary) {
   node.allow_keys({"mode", "accelerator"});
   RunConfig::Compute compute;
-  if (auto mode = node.find("mode")) compute.mode = word(*mode, "compute mode", {"timed", "gemm"});
+  if (auto mode = node.find("mode"))
+    compute.mode = one_of(*mode, "compute mode", {"timed", "gemm"});
   if (auto accelerator = node.find("accelerator")) {
     compute.accelerator = id_or_file(*accelerator, "accelerator", vocabulary.accelerators, folder);
   }
@@ -63,9 +64,9 @@ RunConfig::Iterations read_iterations(const Node& node) {
 // The keys that say how to run, all with defaults.
 void read_settings(const Node& root, const std::filesystem::path& folder,
                    const ConfigVocabulary& vocabulary, RunConfig& config) {
-  if (auto node = root.find("device")) config.device = word(*node, "device", vocabulary.devices);
+  if (auto node = root.find("device")) config.device = one_of(*node, "device", vocabulary.devices);
   if (auto node = root.find("collective")) {
-    config.collective = word(*node, "collective", vocabulary.collectives);
+    config.collective = one_of(*node, "collective", vocabulary.collectives);
   }
   if (auto node = root.find("compute")) config.compute = read_compute(*node, folder, vocabulary);
   if (auto node = root.find("link")) config.link = read_link(*node);
@@ -73,14 +74,15 @@ void read_settings(const Node& root, const std::filesystem::path& folder,
     config.accumulation = small_integer(*node, 1, kMaxIterations);
   }
   if (auto node = root.find("grad_dtype")) {
-    if (word(*node, "grad_dtype", {"fp32", "bf16", "fp16"}) != "fp32") {
+    if (one_of(*node, "grad_dtype", {"fp32", "bf16", "fp16"}) != "fp32") {
       node->fail(
           fmt::format("'{}' cannot be replayed yet, expected fp32: `mergewise simulate` has "
                       "the others in the model",
                       node->text()));
     }
   }
-  if (auto node = root.find("buffers")) config.buffers = word(*node, "buffers", {"slice", "copy"});
+  if (auto node = root.find("buffers"))
+    config.buffers = one_of(*node, "buffers", {"slice", "copy"});
   if (auto node = root.find("iterations")) config.iterations = read_iterations(*node);
   if (auto node = root.find("budget")) config.budget_ns = duration(*node);
   if (auto node = root.find("seed")) {

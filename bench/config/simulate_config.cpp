@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/config/simulate_config.hpp"
 
+#include "bench/config/choices.hpp"
 #include "bench/config/config_readers.hpp"
 
 #include <nlohmann/json.hpp>
@@ -79,7 +80,7 @@ void read_costs(const Node& root, const ConfigVocabulary& vocabulary, SimulateCo
       if (id != "none") ids.push_back(id);
     }
     for (const auto& [id, cost] : config.compressor_costs->as_map()) {
-      (void)detail::word(id, "compressor", ids);
+      (void)one_of(id, "compressor", ids);
     }
   }
   config.pack = root.find("pack");
@@ -133,7 +134,7 @@ SimulateConfig simulate_config_from(const Node& root, const std::filesystem::pat
   read_accelerators(root, folder, vocabulary, config);
   read_networks(root, folder, vocabulary, config);
   if (const auto node = root.find("grad_dtype")) {
-    config.grad_dtype = detail::word(*node, "grad_dtype", {"fp32", "fp16", "bf16"});
+    config.grad_dtype = one_of(*node, "grad_dtype", {"fp32", "fp16", "bf16"});
   }
   if (const auto node = root.find("accumulation")) {
     config.accumulation = detail::small_integer(*node, 1, kMaxAccumulation);

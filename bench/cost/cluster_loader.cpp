@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads cluster descriptions (configs/clusters/*.yaml).
-#include "bench/config/node.hpp"
-#include "bench/core/error.hpp"
-#include "bench/core/text.hpp"
+#include "bench/config/choices.hpp"
 #include "bench/cost/cluster.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <system_error>
+#include <vector>
 
 namespace mergewise {
 namespace {
@@ -18,14 +15,6 @@ constexpr int kMostGpus = 4096;
 constexpr double kMostTime = 1e15;
 constexpr double kLeastGbps = 1e-6;
 constexpr double kMostGbps = 1e9;
-
-std::string one_of(const Node& node, const char* kind, const std::vector<std::string>& choices) {
-  std::string word = node.as_string();
-  if (std::find(choices.begin(), choices.end(), word) == choices.end()) {
-    node.fail(unknown_name(kind, word, choices));
-  }
-  return word;
-}
 
 std::string said(const Node& node, const char* what) {
   std::string text = node.as_string();
@@ -125,30 +114,11 @@ Cluster cluster_from(const Node& root, const std::string& expected_name) {
 }  // namespace
 
 std::vector<std::string> cluster_ids(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::string> ids;
-  const std::filesystem::directory_iterator files(folder, error);
-  if (error) {
-    throw InputError(
-        fmt::format("{}: cannot list the clusters ({}), expected a folder of YAML files",
-                    folder.string(), error.message()));
-  }
-  for (const auto& file : files) {
-    if (file.path().extension() == ".yaml") ids.push_back(file.path().stem().string());
-  }
-  std::sort(ids.begin(), ids.end());
-  return ids;
+  return yaml_ids(folder, "cluster");
 }
 
 Cluster load_cluster(const std::string& id, const std::filesystem::path& folder) {
-  std::filesystem::path file = id;
-  if (file.extension() != ".yaml") {
-    const std::vector<std::string> ids = cluster_ids(folder);
-    if (std::find(ids.begin(), ids.end(), id) == ids.end()) {
-      throw InputError(unknown_name("cluster", id, ids));
-    }
-    file = folder / (id + ".yaml");
-  }
+  const std::filesystem::path file = yaml_file(id, folder, "cluster");
   return cluster_from(parse_file(file, kConfigLimits), file.stem().string());
 }
 

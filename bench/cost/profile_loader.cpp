@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads profiles: each value is checked where it stands, so that messages name its place.
+#include "bench/config/choices.hpp"
 #include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
 #include "bench/cost/profile.hpp"
@@ -23,14 +24,6 @@ constexpr std::int64_t kMostAccumulation = 1'000'000;
 using Words = std::vector<std::string>;
 
 double cost_number(const Node& node) { return node.as_number(0, kLargest); }
-
-std::string one_of(const Node& node, std::string_view kind, const Words& choices) {
-  std::string word = node.as_string();
-  if (std::find(choices.begin(), choices.end(), word) == choices.end()) {
-    node.fail(unknown_name(kind, word, choices));
-  }
-  return word;
-}
 
 MeasuredCost read_points(const Node& node) {
   MeasuredCost cost;
