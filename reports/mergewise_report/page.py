@@ -3,7 +3,6 @@
 
 import json
 from dataclasses import dataclass, field
-from functools import partial
 
 from mergewise_report import metrics, simulation, tables, units, words
 from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
@@ -141,7 +140,7 @@ def _figure(name, section, ident):
     if not rows:
         return None
     return Figure(
-        renditions=_both(module, rows, f"{ident}-{name}", size),
+        renditions=canvas.renditions(module, rows, f"{ident}-{name}", size),
         legend=module.legend(rows) if hasattr(module, "legend") else [],
         is_cut=hasattr(module, "is_cut") and module.is_cut(rows),
     )
@@ -155,15 +154,6 @@ def _rows_of(name, section):
     return timed[:MOST_ROWS_IN_A_FIGURE]
 
 
-def _both(module, data, ident, wide):
-    """A wide and a narrow rendition; the style sheet shows the one that fits."""
-    label = module.describe(data)
-    return [
-        (name, canvas.render(partial(module.draw, data, size), f"{ident}-{name}", label))
-        for name, size in (("wide", wide), ("narrow", canvas.NARROW))
-    ]
-
-
 def _calibrations(result, ident):
     """Calibrations with their figures; the same one under several profiles is shown once."""
     by_content = {}
@@ -175,7 +165,7 @@ def _calibrations(result, ident):
         calibration = same[0]
         figure = None
         if fit.drawable(calibration) and index < MOST_SECTIONS_WITH_FIGURES:
-            figure = _both(fit, calibration, f"{ident}-fit{index + 1}", canvas.HALF)
+            figure = canvas.renditions(fit, calibration, f"{ident}-fit{index + 1}", canvas.HALF)
         profiles = [c.profile or units.DASH for c in same]
         views.append((profiles, calibration, tables.fit_facts(calibration), figure))
     return views

@@ -2,7 +2,6 @@
 """What the page shows of a simulated result: scaling curves, break-even maps, who leads where."""
 
 from dataclasses import dataclass
-from functools import partial
 
 from mergewise_report import fields, maps, simulation_words, units
 from mergewise_report.figures import canvas, scaling
@@ -139,7 +138,8 @@ def _chart(one, compressor, network, marks, errors, ident):
     for kind, heading in (("time", "Time of an iteration"), ("efficiency", "Scaling efficiency")):
         chart = scaling.drawable(scaling.Chart(kind, tuple(curves[:MOST_CURVES]), bound, alone))
         if chart:
-            figures.append((heading, _renditions(chart, f"{ident}-{kind}")))
+            drawn = canvas.renditions(scaling, chart, f"{ident}-{kind}", canvas.HALF)
+            figures.append((heading, drawn))
     if not figures:
         return []
     named = [one.where, network.rate] if one.where or not network.cluster else [network.cluster]
@@ -174,14 +174,6 @@ def _curve(one, name, cells, marks, errors):
     around = errors.of(one.strategies[name]).around if errors else None
     band = tuple((r, *around(ns)) for r, ns in points) if around else ()
     return scaling.Curve(name, letter, colour, points, band)
-
-
-def _renditions(chart, ident):
-    label = scaling.describe(chart)
-    return [
-        (name, canvas.render(partial(scaling.draw, chart, size), f"{ident}-{name}", label))
-        for name, size in (("wide", canvas.HALF), ("narrow", canvas.NARROW))
-    ]
 
 
 def _maps(one, compressor, marks):

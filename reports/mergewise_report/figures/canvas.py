@@ -8,6 +8,7 @@ import io
 import re
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from xml.etree import ElementTree
 
 import matplotlib
@@ -218,6 +219,15 @@ def render(draw, ident, label):
         figure.patch.set_visible(False)
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     return Markup(_tidy(buffer.getvalue(), ident, label))
+
+
+def renditions(module, data, ident, wide):
+    """A wide and a narrow rendition of what the module draws; the style sheet shows what fits."""
+    label = module.describe(data)
+    return [
+        (name, render(partial(module.draw, data, size), f"{ident}-{name}", label))
+        for name, size in (("wide", wide), ("narrow", NARROW))
+    ]
 
 
 def _tidy(text, ident, label):
