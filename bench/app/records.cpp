@@ -3,6 +3,7 @@
 
 #include "bench/core/median.hpp"
 #include "bench/stats/summary.hpp"
+#include "bench/strategies/registry.hpp"
 
 #include <fmt/format.h>
 
@@ -71,6 +72,7 @@ CaseRecord planned_record(const CaseSet& set, const PlannedStrategy& strategy) {
   record.predicted = strategy.planned.timeline;
   record.predicted_ns = strategy.planned.timeline.iteration_ns;
   record.optimal_ns = strategy.planned.optimal_ns;
+  record.within_optimal = make_strategy(strategy.strategy)->within_optimal();
   record.probes = strategy.probes;
   return record;
 }

@@ -108,7 +108,9 @@ CaseRecord blank_record(const Set& set, const ChoiceConfig& strategy) {
   record.times = workload.times;
   record.times_from = workload.times_from;
   record.strategy = strategy.id;
-  record.options = resolve(make_strategy(strategy.id)->options(), strategy.options);
+  const auto planner = make_strategy(strategy.id);
+  record.options = resolve(planner->options(), strategy.options);
+  record.within_optimal = planner->within_optimal();
   record.compressor = compressor_label(*set.compressor);
   record.ranks = set.ranks;
   record.accelerator = workload.accelerator;

@@ -136,6 +136,7 @@ void add_times(json& out, const CaseRecord& record) {
   const double alone = record.compute_alone_ns.value_or(kUnknown);
   out["predicted_ns"] = number(predicted);
   out["optimal_ns"] = number(optimal);
+  out["within_optimal"] = record.within_optimal;
   out["gap"] = number(predicted / optimal - 1);
   out["prediction_error"] = number(predicted / median - 1);
   out["compute_alone_ns"] = number(alone);

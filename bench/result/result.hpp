@@ -76,6 +76,7 @@ struct CaseRecord {
   std::string stopped;  ///< "target", "max", "budget", "signal"
   std::optional<Nanoseconds> predicted_ns;
   std::optional<Nanoseconds> optimal_ns;        ///< the optimum of the model
+  bool within_optimal = true;                   ///< as Strategy::within_optimal()
   std::vector<Probe> probes;                    ///< what a search for the plan measured
   std::optional<Nanoseconds> compute_alone_ns;  ///< measured without communication
   std::optional<Nanoseconds> tax_ns;            ///< null with timed compute, where it cannot show

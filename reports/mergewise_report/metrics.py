@@ -15,8 +15,6 @@ FEWEST_FOR_AN_INTERVAL = 5
 PREDICTION_BAND = 0.10
 SAME = 0.01  # predicted times that differ by less than this share are no different
 BOUND = "optimal"  # in simulations the least time of the model: a bound, not a contestant
-# They do not wait for all communication before the next iteration begins, which `optimal` does.
-NEXT_FORWARD = ("dear", "bytescheduler")
 _TOLERANCE = 0.001
 
 
@@ -72,11 +70,6 @@ def has_interval(summary):
 def differs(a, b):
     """Whether two predicted times differ by enough to be called different."""
     return a != b and not (min(a, b) > 0 and max(a, b) / min(a, b) - 1 < SAME)
-
-
-def reaches_forward(case):
-    """Whether some of the communication may end in the next forward pass."""
-    return case.strategy in NEXT_FORWARD or bool(case.plan and case.plan.reaches_forward)
 
 
 def compare(a: Case, b: Case):
@@ -253,7 +246,7 @@ def contradictions(case):
         total = sum(v or 0.0 for v in split.labels_ns.values())
         if _differ(total, split.iteration_ns, split.iteration_ns):
             found.append("its labels do not sum to the iteration")
-    if case.gap is not None and case.gap < -_TOLERANCE and not reaches_forward(case):
+    if case.gap is not None and case.gap < -_TOLERANCE and case.within_optimal:
         found.append("its prediction is below the optimum, although it ends with the iteration")
     if case.plan and list(case.plan.groups) != sorted(set(case.plan.groups)):
         found.append("the group ends of its plan do not increase")

@@ -61,7 +61,7 @@ def notes(row, simulated=False):
 def _about_plan(case):
     """What sets a plan apart from groups that are sent when they are ready."""
     found = []
-    if metrics.reaches_forward(case):
+    if not case.within_optimal:
         text = "reaches into the next forward pass"
         if case.gap is not None and case.gap < 0:
             text += f", {percent(-case.gap)} below the optimum of plans that do not"

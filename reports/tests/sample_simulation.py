@@ -69,6 +69,7 @@ def make_case(model, strategy, found, ranks, compressor, place, spans=()):
         "status": "ok", "reason": "", "verified": False, "plan": plan, "profile": "",
         "samples_ns": [], "warmup_ns": [], "summary": None, "stopped": "",
         "predicted_ns": predicted, "optimal_ns": optimal, "gap": predicted / optimal - 1,
+        "within_optimal": strategy not in ("dear", "bytescheduler"),
         "prediction_error": None, "compute_alone_ns": compute, "communication_cost_ns": None,
         "tax_ns": None, "breakdown": None, "link": None, "spans": [],
         "predicted_spans": list(spans), "flags": [],

@@ -60,6 +60,14 @@ TEST(Records, APlanAndItsPredictionStandInTheRecord) {
   EXPECT_DOUBLE_EQ(*records[0].compute_alone_ns, 3e6);
 }
 
+TEST(Records, ARecordSaysWhetherItsStrategyMayBeatTheOptimum) {
+  CaseSet set = two_strategies();
+  set.strategies[1].strategy = "dear";
+  const auto records = make_records(set, measured(set, 4e6), 5, 1);
+  EXPECT_TRUE(records[0].within_optimal);
+  EXPECT_FALSE(records[1].within_optimal);
+}
+
 TEST(Records, TaxShowsOnlyWithRealWork) {
   CaseSet set = two_strategies();
   EXPECT_FALSE(make_records(set, measured(set, 4e6), 5, 1)[0].tax_ns.has_value());

@@ -105,6 +105,12 @@ TEST(Simulation, ACaseSaysWhatWasSimulatedAndThatNothingRan) {
   EXPECT_THAT(simulated_ranking(result.cases), HasSubstr("Simulated"));
 }
 
+TEST(Simulation, ACaseSaysWhetherItsStrategyMayBeatTheOptimum) {
+  const Result result = simulate(simulation({"wfbp", "bytescheduler"}), 1);
+  EXPECT_TRUE(result.cases[0].within_optimal);
+  EXPECT_FALSE(result.cases[1].within_optimal);
+}
+
 TEST(Simulation, TheStrategiesAreInnermostThenRanksNetworksCompressorsWorkloads) {
   Simulation several = simulation({"wfbp", "single"});
   several.networks.push_back({links("more"), 8});
