@@ -52,6 +52,21 @@ double PaperConfig::claimed_value(const std::string& key) const {
   return root_.at("claims").at(key).at("value").as_number(-1e9, 1e9);
 }
 
+std::vector<Workload> workloads_from(const Node& root, const std::filesystem::path& accelerators) {
+  const Accelerator accelerator =
+      load_accelerator(root.at("accelerator").as_string(), accelerators);
+  std::vector<Workload> workloads;
+  for (const Node& node : root.at("networks").as_list()) {
+    node.allow_keys({"model", "batch", "image_size", "as"});
+    ModelArguments arguments;
+    if (const auto size = node.find("image_size")) arguments.image_size = size->as_integer(1);
+    workloads.push_back(make_workload(build_model(node.at("model").as_string(), arguments),
+                                      node.at("batch").as_integer(1), accelerator));
+    if (const auto name = node.find("as")) workloads.back().name = name->as_string();
+  }
+  return workloads;
+}
+
 std::optional<std::filesystem::path> PaperInputs::find(const std::string& file,
                                                        const std::string& part,
                                                        Reproduction& paper) const {

@@ -5,6 +5,7 @@
 
 #include "bench/app/reproduction.hpp"
 #include "bench/config/node.hpp"
+#include "workloads/workload.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -35,6 +36,11 @@ class PaperConfig {
   Node root_;
   std::string id_;
 };
+
+/// The networks of a paper's file on its `accelerator`: `networks` is a list of {model, batch},
+/// maybe with image_size, and with `as` where the paper has a name of its own for it.
+[[nodiscard]] std::vector<Workload> workloads_from(const Node& root,
+                                                   const std::filesystem::path& accelerators);
 
 /// What the papers' figures are computed with.
 struct PaperInputs {

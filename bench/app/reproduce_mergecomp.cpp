@@ -52,24 +52,6 @@ std::vector<Compressor> compressors_from(const Node& list, const Machine& machin
   return compressors;
 }
 
-struct Network {
-  std::string name;
-  Workload workload;
-};
-
-std::vector<Network> networks_from(const Node& list, const Accelerator& accelerator) {
-  std::vector<Network> networks;
-  for (const Node& node : list.as_list()) {
-    node.allow_keys({"model", "batch", "image_size", "as"});
-    ModelArguments arguments;
-    if (const auto size = node.find("image_size")) arguments.image_size = size->as_integer(1);
-    networks.push_back({node.at("as").as_string(),
-                        make_workload(build_model(node.at("model").as_string(), arguments),
-                                      node.at("batch").as_integer(1), accelerator)});
-  }
-  return networks;
-}
-
 struct Outcome {
   Nanoseconds compute = 0;
   Nanoseconds layer_wise = 0;
@@ -122,22 +104,19 @@ std::vector<Case> all_cases(const Node& root, const PaperInputs& inputs) {
                         1e9 * root.at("sort_s").as_number(0, 1),
                         root.at("density").as_number(1e-9, 1)};
   const std::vector<Compressor> compressors = compressors_from(root.at("compressors"), machine);
-  const std::vector<Network> networks =
-      networks_from(root.at("networks"),
-                    load_accelerator(root.at("accelerator").as_string(), inputs.accelerators));
+  const std::vector<Workload> networks = workloads_from(root, inputs.accelerators);
   std::vector<Case> cases;
   for (const Node& id : root.at("clusters").as_list()) {
     const Cluster cluster = load_cluster(id.as_string(), inputs.clusters);
     for (const Node& count : root.at("ranks").as_list()) {
       const auto ranks = static_cast<int>(count.as_integer(2, 4096));
       const CollectiveCosts costs = costs_of(cluster, ranks);
-      for (const Network& network : networks) {
-        const TimeModel dense(make_profile(network.workload, ranks, costs));
+      for (const Workload& network : networks) {
+        const TimeModel dense(make_profile(network, ranks, costs));
         const Nanoseconds uncompressed = iteration_by("mg_wfbp", dense);
         for (const Compressor& compressor : compressors) {
           cases.push_back({cluster.name, ranks, network.name, compressor.id,
-                           outcome_of(network.workload, compressor, machine, costs, ranks),
-                           uncompressed});
+                           outcome_of(network, compressor, machine, costs, ranks), uncompressed});
         }
       }
     }

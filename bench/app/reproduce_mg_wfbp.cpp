@@ -100,14 +100,7 @@ Simulated simulate(const Workload& workload, const std::string& algorithm, const
 
 std::vector<Simulated> simulate_all(const PaperConfig& config, const PaperInputs& inputs) {
   const Node& root = config.root();
-  const Accelerator accelerator =
-      load_accelerator(root.at("accelerator").as_string(), inputs.accelerators);
-  std::vector<Workload> workloads;
-  for (const Node& network : root.at("networks").as_list()) {
-    network.allow_keys({"model", "batch"});
-    workloads.push_back(make_workload(build_model(network.at("model").as_string()),
-                                      network.at("batch").as_integer(1), accelerator));
-  }
+  const std::vector<Workload> workloads = workloads_from(root, inputs.accelerators);
   std::vector<Simulated> results;
   for (const Node& id : root.at("clusters").as_list()) {
     const Cluster cluster = load_cluster(id.as_string(), inputs.clusters);
