@@ -84,6 +84,21 @@ std::vector<Column> rate_columns(bool authors) {
   return columns;
 }
 
+void add_borrowed_rates(const std::vector<PublishedRates>& cases,
+                        std::vector<std::string>& sentences) {
+  for (const PublishedRates& published : cases) {
+    if (published.one_gpu_from.empty()) continue;
+    std::string sentence = fmt::format(
+        "One GPU does not communicate: for {} of batch {}{}{}, which has no row of one GPU of a "
+        "modelled method, that of {} is taken.",
+        published.model, published.batch, published.network.empty() ? "" : " on ",
+        published.network, published.one_gpu_from);
+    if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
+      sentences.push_back(std::move(sentence));
+    }
+  }
+}
+
 }  // namespace
 
 Profile compute_at_rate(Profile shares, std::int64_t batch, double samples_per_s) {
@@ -140,26 +155,21 @@ RatePrediction predict_rate(const PublishedRates& published, const Profile& shar
   return prediction;
 }
 
-std::string nothing_modelled(const std::string& part, const std::filesystem::path& table) {
-  return fmt::format(
-      "{}: {} has no row of several GPUs of a method that is modelled (single, wfbp, mg_wfbp)",
-      part, table.string());
-}
-
-std::vector<std::string> borrowed_rates(const std::vector<PublishedRates>& cases) {
-  std::vector<std::string> sentences;
-  for (const PublishedRates& published : cases) {
-    if (published.one_gpu_from.empty()) continue;
-    std::string sentence = fmt::format(
-        "One GPU does not communicate: for {} of batch {}{}{}, which has no row of one GPU of a "
-        "modelled method, that of {} is taken.",
-        published.model, published.batch, published.network.empty() ? "" : " on ",
-        published.network, published.one_gpu_from);
-    if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
-      sentences.push_back(std::move(sentence));
-    }
+std::optional<PublishedTable> find_published_rates(const PaperInputs& inputs,
+                                                   const std::string& file, const std::string& part,
+                                                   Reproduction& paper) {
+  const auto path = inputs.find(file, part, paper);
+  if (!path) return std::nullopt;
+  PublishedTable table = load_published_rates(*path);
+  if (table.cases.empty()) {
+    paper.not_run.push_back(
+        fmt::format("{}: {} has no row of several GPUs of a method that is modelled (single, wfbp, "
+                    "mg_wfbp)",
+                    part, path->string()));
+    return std::nullopt;
   }
-  return sentences;
+  add_borrowed_rates(table.cases, paper.assumptions);
+  return table;
 }
 
 std::vector<FigureTable> tables_of(const std::vector<RatePrediction>& predictions,
@@ -225,6 +235,12 @@ std::string text_of(const ErrorSummary& errors) {
 std::string direction_of(const ErrorSummary& errors) {
   if (errors.cases == 0) return "none to compare";
   return fmt::format("{} of {} predictions are too high", errors.too_high, errors.cases);
+}
+
+Claim error_claim(const PaperConfig& config, const std::string& key,
+                  const std::vector<RatePrediction>& predictions, WhichPlan plan) {
+  const ErrorSummary errors = errors_of(predictions, plan);
+  return config.claim(key, text_of(errors), direction_of(errors));
 }
 
 }  // namespace mergewise

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "bench/app/fit_costs.hpp"
+#include "bench/app/paper_config.hpp"
 #include "bench/app/published_rates.hpp"
 #include "bench/app/reproduction.hpp"
 #include "bench/cost/profile.hpp"
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,13 +37,13 @@ struct RatePrediction {
                                           const std::optional<LinearCost>& authors,
                                           std::int64_t min_elements);
 
-/// Why `part` is not run: the table has no case.
-[[nodiscard]] std::string nothing_modelled(const std::string& part,
-                                           const std::filesystem::path& table);
-
-/// A sentence each for the cases whose rate of one GPU is not that of their own interconnect, or of
-/// a method that is not modelled.
-[[nodiscard]] std::vector<std::string> borrowed_rates(const std::vector<PublishedRates>& cases);
+/// The cases of a table of the reference, at least one, or nothing with the reason why `part` is
+/// not run added to `paper.not_run`. `paper.assumptions` gets a sentence each for the cases whose
+/// rate of one GPU is not that of their own interconnect, or of a method that is not modelled.
+[[nodiscard]] std::optional<PublishedTable> find_published_rates(const PaperInputs& inputs,
+                                                                 const std::string& file,
+                                                                 const std::string& part,
+                                                                 Reproduction& paper);
 
 /// "no solution" and why, for a case without predictions.
 [[nodiscard]] RatePrediction refuse_rate(const PublishedRates& published, std::string reason);
@@ -68,5 +68,8 @@ enum class WhichPlan { kAuthors, kFitted };
 [[nodiscard]] std::string text_of(const ErrorSummary& errors);
 /// Which way they are off: "9 of 11 predictions are too high".
 [[nodiscard]] std::string direction_of(const ErrorSummary& errors);
+/// The claim of the file beside both.
+[[nodiscard]] Claim error_claim(const PaperConfig& config, const std::string& key,
+                                const std::vector<RatePrediction>& predictions, WhichPlan plan);
 
 }  // namespace mergewise

@@ -60,14 +60,9 @@ Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
   const PaperConfig config("ddl_benchmarks", inputs.papers,
                            {"accelerator", "sequence_length", "min_elements", "authors_costs"});
   Reproduction paper = config.begin();
-  const char* part = "published throughputs on V100s";
-  const auto file = inputs.find("published/ddl_benchmarks_2020.csv", part, paper);
-  if (!file) return paper;
-  const PublishedTable table = load_published_rates(*file);
-  if (table.cases.empty()) {
-    paper.not_run.push_back(nothing_modelled(part, *file));
-    return paper;
-  }
+  const auto table = find_published_rates(inputs, "published/ddl_benchmarks_2020.csv",
+                                          "published throughputs on V100s", paper);
+  if (!table) return paper;
   const AuthorsCosts costs = authors_costs(config.root().at("authors_costs"), inputs.clusters);
   const std::int64_t min_elements = config.root().at("min_elements").as_integer(0);
   const Shares shares(config, inputs.accelerators);
@@ -75,7 +70,7 @@ Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
   std::vector<RatePrediction> predictions;
   std::vector<std::string> without_costs;
   std::set<std::string> named;  // each of them once
-  for (const PublishedRates& published : table.cases) {
+  for (const PublishedRates& published : table->cases) {
     const auto id = model_id_of(published.model, model_ids());
     if (!id) {
       predictions.push_back(refuse_rate(published, "not one of our networks"));
@@ -87,23 +82,16 @@ Reproduction reproduce_ddl_benchmarks(const PaperInputs& inputs) {
     predictions.push_back(
         predict_rate(published, shares.of(*id, published.batch), authors, min_elements));
   }
-  for (std::string& sentence : borrowed_rates(table.cases)) {
-    paper.assumptions.push_back(std::move(sentence));
-  }
   paper.tables = tables_of(predictions, "V100, 4 a node");
   auto& notes = paper.tables.back().notes;
-  if (!table.other_methods.empty()) {
-    notes.push_back(fmt::format("Not modelled here: {}.", join(table.other_methods)));
+  if (!table->other_methods.empty()) {
+    notes.push_back(fmt::format("Not modelled here: {}.", join(table->other_methods)));
   }
   if (!without_costs.empty()) {
     notes.push_back(fmt::format("The authors' code has no costs for {}.", join(without_costs)));
   }
-  paper.claims.push_back(config.claim("authors_plan",
-                                      text_of(errors_of(predictions, WhichPlan::kAuthors)),
-                                      direction_of(errors_of(predictions, WhichPlan::kAuthors))));
-  paper.claims.push_back(config.claim("fitted_plan",
-                                      text_of(errors_of(predictions, WhichPlan::kFitted)),
-                                      direction_of(errors_of(predictions, WhichPlan::kFitted))));
+  paper.claims = {error_claim(config, "authors_plan", predictions, WhichPlan::kAuthors),
+                  error_claim(config, "fitted_plan", predictions, WhichPlan::kFitted)};
   return paper;
 }
 

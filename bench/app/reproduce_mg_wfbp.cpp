@@ -227,16 +227,11 @@ std::string trace_name(const std::string& model) {
 }
 
 void add_k80(const PaperConfig& config, const PaperInputs& inputs, Reproduction& paper) {
-  const char* part = "GoogLeNet on K80";
-  const auto file = inputs.find("published/bcaffe_2018_k80_10gbe.csv", part, paper);
-  if (!file) return;
-  const PublishedTable table = load_published_rates(*file);
-  if (table.cases.empty()) {
-    paper.not_run.push_back(nothing_modelled(part, *file));
-    return;
-  }
+  const auto table = find_published_rates(inputs, "published/bcaffe_2018_k80_10gbe.csv",
+                                          "GoogLeNet on K80", paper);
+  if (!table) return;
   std::vector<RatePrediction> predictions;
-  for (const PublishedRates& published : table.cases) {
+  for (const PublishedRates& published : table->cases) {
     const std::filesystem::path trace = *inputs.reference / trace_name(published.model);
     if (!std::filesystem::exists(trace)) {
       predictions.push_back(refuse_rate(published, "no trace of it on a K80"));
@@ -244,14 +239,10 @@ void add_k80(const PaperConfig& config, const PaperInputs& inputs, Reproduction&
     }
     predictions.push_back(predict_rate(published, trace_profile(trace), std::nullopt, 0));
   }
-  for (std::string& sentence : borrowed_rates(table.cases)) {
-    paper.assumptions.push_back(std::move(sentence));
-  }
   for (FigureTable& figures : tables_of(predictions, "K80, one a node, 10 GbE")) {
     paper.tables.push_back(std::move(figures));
   }
-  paper.claims.push_back(config.claim("k80", text_of(errors_of(predictions, WhichPlan::kFitted)),
-                                      direction_of(errors_of(predictions, WhichPlan::kFitted))));
+  paper.claims.push_back(error_claim(config, "k80", predictions, WhichPlan::kFitted));
 }
 
 }  // namespace
