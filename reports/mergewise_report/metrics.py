@@ -117,7 +117,7 @@ def parts(case):
     return Parts(compute, tax, total - compute - tax, True)
 
 
-def sections(result):
+def settings(result):
     """The result's cases by (workload, ranks, compressor), in the order of the file."""
     found = {}
     for case in result.cases:
@@ -125,10 +125,15 @@ def sections(result):
         key = (work.name, work.batch, work.times, work.times_from, case.ranks, case.compressor)
         key += (case.accelerator, case.cluster, case.gbps)
         found.setdefault(key, []).append(case)
-    return [_section(cases, result.simulated) for cases in found.values()]
+    return list(found.values())
 
 
-def _section(cases, simulated):
+def sections(result):
+    """A section for each of settings()."""
+    return [section(cases, result.simulated) for cases in settings(result)]
+
+
+def section(cases, simulated):
     first = cases[0]
     title = first.workload.name
     if simulated and first.accelerator:

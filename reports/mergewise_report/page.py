@@ -85,9 +85,10 @@ def build(results, most_sections=MOST_SECTIONS_WITH_FIGURES, errors=None):
 
 def _run(result, ident, left, errors):
     views = []
-    found = metrics.sections(result)
+    found = metrics.settings(result)
     shown = found if not result.simulated or len(found) <= MOST_SIMULATED_SECTIONS else []
-    for index, section in enumerate(shown):
+    for index, cases in enumerate(shown):
+        section = metrics.section(cases, result.simulated)
         illustrated = len(views) < left
         views.append(_section(section, f"{ident}s{index + 1}", illustrated))
     return RunView(
