@@ -11,6 +11,15 @@ namespace {
 
 constexpr const char* kSchema = "mergewise/paper/1";
 
+struct Paper {
+  const char* id;
+  Reproduction (*reproduce)(const PaperInputs&);
+};
+constexpr Paper kPapers[] = {{"mg_wfbp", reproduce_mg_wfbp},
+                             {"ddl_benchmarks", reproduce_ddl_benchmarks},
+                             {"omgs", reproduce_omgs},
+                             {"mergecomp", reproduce_mergecomp}};
+
 }  // namespace
 
 PaperConfig::PaperConfig(const std::string& id, const std::filesystem::path& folder,
@@ -87,15 +96,18 @@ std::optional<std::filesystem::path> PaperInputs::find(const std::string& file,
 }
 
 const std::vector<std::string>& paper_ids() {
-  static const std::vector<std::string> kIds{"mg_wfbp", "ddl_benchmarks", "omgs", "mergecomp"};
+  static const std::vector<std::string> kIds = [] {
+    std::vector<std::string> ids;
+    for (const Paper& paper : kPapers) ids.emplace_back(paper.id);
+    return ids;
+  }();
   return kIds;
 }
 
 Reproduction reproduce(const std::string& id, const PaperInputs& inputs) {
-  if (id == "mg_wfbp") return reproduce_mg_wfbp(inputs);
-  if (id == "ddl_benchmarks") return reproduce_ddl_benchmarks(inputs);
-  if (id == "omgs") return reproduce_omgs(inputs);
-  if (id == "mergecomp") return reproduce_mergecomp(inputs);
+  for (const Paper& paper : kPapers) {
+    if (id == paper.id) return paper.reproduce(inputs);
+  }
   throw InputError(unknown_name("paper", id, paper_ids()));
 }
 

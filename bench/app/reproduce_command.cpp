@@ -59,7 +59,7 @@ void add_reproduce_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
       "reproduce", "Compute what papers publish and show it beside what they claim");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("paper", arguments->paper, "mg_wfbp, ddl_benchmarks, omgs, mergecomp or all")
+  command->add_option("paper", arguments->paper, fmt::format("{} or {}", join(paper_ids()), kAll))
       ->required();
   command
       ->add_option("--reference", arguments->reference,
