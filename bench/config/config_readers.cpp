@@ -150,26 +150,14 @@ std::vector<ChoiceConfig> read_choices(const Node& node, const std::string& kind
 
 std::vector<int> read_ranks(const Node& node) {
   if (!node.is_list()) return {small_integer(node, 1, kMaxRanks)};
-  const std::vector<Node>& list = filled_list(node, "number of ranks");
-  std::vector<int> ranks;
-  for (const Node& entry : list) {
-    const int count = small_integer(entry, 1, kMaxRanks);
-    refuse_repeated(ranks, count, list, "number of ranks");
-    ranks.push_back(count);
-  }
-  return ranks;
+  return read_distinct(node, "number of ranks",
+                       [](const Node& entry) { return small_integer(entry, 1, kMaxRanks); });
 }
 
 std::vector<WorkloadConfig> read_workloads(const Node& node, const std::filesystem::path& folder,
                                            const ConfigVocabulary& vocabulary) {
-  std::vector<WorkloadConfig> workloads;
-  const std::vector<Node>& list = filled_list(node, "workload");
-  for (const Node& entry : list) {
-    const WorkloadConfig workload = read_workload(entry, folder, vocabulary);
-    refuse_repeated(workloads, workload, list, "workload");
-    workloads.push_back(workload);
-  }
-  return workloads;
+  return read_distinct(node, "workload",
+                       [&](const Node& entry) { return read_workload(entry, folder, vocabulary); });
 }
 
 std::string id_or_file(const Node& node, std::string_view kind, const std::vector<std::string>& ids,

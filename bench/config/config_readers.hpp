@@ -15,6 +15,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace mergewise::detail {
@@ -45,6 +46,19 @@ void refuse_repeated(const std::vector<Value>& values, const Value& value,
   const auto index = static_cast<std::size_t>(before - values.begin());
   nodes[values.size()].fail(
       fmt::format("this {} is already given at {}; keep one of them", what, nodes[index].where()));
+}
+
+/// A list of at least one `what` without repetitions, each entry read by `read`.
+template <typename Read>
+auto read_distinct(const Node& node, std::string_view what, const Read& read) {
+  const std::vector<Node>& list = filled_list(node, what);
+  std::vector<decltype(read(node))> values;
+  for (const Node& entry : list) {
+    auto value = read(entry);
+    refuse_repeated(values, value, list, what);
+    values.push_back(std::move(value));
+  }
+  return values;
 }
 
 /// Absolute; a path in the config is relative to its folder.

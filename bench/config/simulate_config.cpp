@@ -13,19 +13,6 @@ constexpr double kMaxCases = 200'000;
 constexpr double kMaxGbps = 1e9;
 constexpr int kMaxAccumulation = 1'000'000;
 
-// A list without repetitions, each entry read by `read`.
-template <typename Read>
-auto distinct(const Node& node, std::string_view what, const Read& read) {
-  const std::vector<Node>& list = detail::filled_list(node, what);
-  std::vector<decltype(read(node))> values;
-  for (const Node& entry : list) {
-    auto value = read(entry);
-    detail::refuse_repeated(values, value, list, what);
-    values.push_back(std::move(value));
-  }
-  return values;
-}
-
 std::size_t count_models(const SimulateConfig& config) {
   return static_cast<std::size_t>(
       std::count_if(config.workloads.begin(), config.workloads.end(),
@@ -36,7 +23,7 @@ void read_accelerators(const Node& root, const std::filesystem::path& folder,
                        const ConfigVocabulary& vocabulary, SimulateConfig& config) {
   const auto node = root.find("accelerators");
   if (!node) return;
-  config.accelerators = distinct(*node, "accelerator", [&](const Node& entry) {
+  config.accelerators = detail::read_distinct(*node, "accelerator", [&](const Node& entry) {
     return detail::id_or_file(entry, "accelerator", vocabulary.accelerators, folder);
   });
   if (count_models(config) == 0) {
@@ -47,14 +34,14 @@ void read_accelerators(const Node& root, const std::filesystem::path& folder,
 void read_networks(const Node& root, const std::filesystem::path& folder,
                    const ConfigVocabulary& vocabulary, SimulateConfig& config) {
   if (const auto node = root.find("clusters")) {
-    config.clusters = distinct(*node, "cluster", [&](const Node& entry) {
+    config.clusters = detail::read_distinct(*node, "cluster", [&](const Node& entry) {
       return detail::id_or_file(entry, "cluster", vocabulary.clusters, folder);
     });
     config.ranks = detail::read_ranks(root.at("ranks"));
     if (const auto bandwidths = root.find("bandwidths_gbps")) {
-      config.bandwidths_gbps = distinct(*bandwidths, "bandwidth", [](const Node& entry) {
-        return detail::above_zero(entry, kMaxGbps);
-      });
+      config.bandwidths_gbps = detail::read_distinct(
+          *bandwidths, "bandwidth",
+          [](const Node& entry) { return detail::above_zero(entry, kMaxGbps); });
     }
     return;
   }
