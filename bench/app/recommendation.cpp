@@ -22,12 +22,6 @@ Difference slower_by(const CaseRecord& slow, const CaseRecord& fast, std::size_t
           {ratio.low - 1, ratio.high - 1, ratio.confidence}};
 }
 
-Difference saved_by(const CaseRecord& merged, const CaseRecord& alone, std::size_t block,
-                    std::uint64_t seed) {
-  const Difference longer = slower_by(merged, alone, block, seed);
-  return {-longer.part, {-longer.interval.high, -longer.interval.low, longer.interval.confidence}};
-}
-
 void compare(Recommendation& found, std::size_t block, std::uint64_t seed) {
   const std::vector<CaseRecord>& measured = found.measured;
   if (measured.size() > 1) {
@@ -43,7 +37,7 @@ void compare(Recommendation& found, std::size_t block, std::uint64_t seed) {
     return;
   }
   const bool alone_is_best = alone == measured.begin();
-  found.saved = saved_by(measured[alone_is_best ? 1 : 0], *alone, block, seed);
+  found.saved = slower_by(measured[alone_is_best ? 1 : 0], *alone, block, seed).negated();
   if (!found.saved->matters()) {
     found.verdict = Verdict::kNoDifference;
   } else {

@@ -27,6 +27,10 @@ struct Difference {
   [[nodiscard]] bool distinguishable() const { return interval.low > 0 || interval.high < 0; }
   /// And it is 1 % or more.
   [[nodiscard]] bool matters() const;
+  /// The same seen from the other side: what one saves, the other loses.
+  [[nodiscard]] Difference negated() const {
+    return {-part, {-interval.high, -interval.low, interval.confidence}};
+  }
 };
 
 struct Recommendation {

@@ -26,11 +26,6 @@ std::string interval_text(const Difference& difference) {
 
 std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
 
-Difference negative(const Difference& difference) {
-  return {-difference.part,
-          {-difference.interval.high, -difference.interval.low, difference.interval.confidence}};
-}
-
 const CaseRecord& baseline(const Recommendation& found) {
   return *std::find_if(found.measured.begin(), found.measured.end(),
                        [](const CaseRecord& record) { return record.strategy == "wfbp"; });
@@ -64,7 +59,7 @@ std::string verdict_text(const Recommendation& found) {
           found.measured[0].strategy, groups_of(found.measured[0]), percent(found.saved->part),
           interval_text(*found.saved), times_text(found.measured[0], baseline(found)));
     case Verdict::kDoNotMerge: {
-      const Difference lost = negative(*found.saved);
+      const Difference lost = found.saved->negated();
       return fmt::format(
           "do not merge: sending every tensor alone is the fastest; merging as {} ({}) loses {} {} "
           "({})",
