@@ -81,7 +81,7 @@ void keep_best(CaseSet& set, std::size_t most) {
                    [&](std::size_t a, std::size_t b) { return iteration(a) < iteration(b); });
   std::vector<bool> kept(all.size());
   for (std::size_t place = 0; place < ranked.size(); ++place) {
-    kept[ranked[place]] = place < most || all[ranked[place]].strategy == "wfbp";
+    kept[ranked[place]] = place < most || all[ranked[place]].strategy == kAlone;
   }
   std::vector<PlannedStrategy> best;
   for (std::size_t i = 0; i < all.size(); ++i) {

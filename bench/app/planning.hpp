@@ -15,6 +15,9 @@
 
 namespace mergewise {
 
+/// The strategy that sends every tensor on its own: not merging, against which the others are held.
+inline constexpr const char* kAlone = "wfbp";
+
 struct PlannedCase {
   MergePlan plan;
   Options options;  ///< complete

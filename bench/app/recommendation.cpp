@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/recommendation.hpp"
 
+#include "bench/app/planning.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace mergewise {
 namespace {
 
-constexpr const char* kAlone = "wfbp";  // every tensor alone
-constexpr double kLeastGain = 0.01;     // below it nobody would notice
+constexpr double kLeastGain = 0.01;  // below it nobody would notice
 
 // Those of records that say that a cluster would show other numbers.
 constexpr const char* kDistrusted[] = {"oversubscribed", "link_emulated", "few_samples", "unstable",

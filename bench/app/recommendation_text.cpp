@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A recommendation in words, and as JSON.
+#include "bench/app/planning.hpp"
 #include "bench/app/recommendation.hpp"
 #include "bench/core/text.hpp"
 #include "bench/result/json_values.hpp"
@@ -28,7 +29,7 @@ std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
 
 const CaseRecord& baseline(const Recommendation& found) {
   return *std::find_if(found.measured.begin(), found.measured.end(),
-                       [](const CaseRecord& record) { return record.strategy == "wfbp"; });
+                       [](const CaseRecord& record) { return record.strategy == kAlone; });
 }
 
 std::string times_text(const CaseRecord& merged, const CaseRecord& alone) {
@@ -40,7 +41,7 @@ std::string no_difference_text(const Recommendation& found) {
   if (!found.saved) {
     return "it makes no difference: every strategy makes the same plan, every tensor alone";
   }
-  const bool alone_is_best = found.measured[0].strategy == "wfbp";
+  const bool alone_is_best = found.measured[0].strategy == kAlone;
   const CaseRecord& merged = found.measured[alone_is_best ? 1 : 0];
   const char* why =
       found.saved->distinguishable() ? "which is below 1 %" : "which cannot be told from nothing";
@@ -225,7 +226,7 @@ nlohmann::json recommendation_json(const Recommendation& recommendation,
   nlohmann::json json{{"schema", "mergewise/recommendation/1"},
                       {"verdict", name_of(recommendation.verdict)},
                       {"text", verdict_text(recommendation)},
-                      {"against", "wfbp"},
+                      {"against", kAlone},
                       {"saved", difference_json(recommendation.saved)},
                       {"runner_up_slower", difference_json(recommendation.runner_up_slower)},
                       {"fastest", nullptr},
