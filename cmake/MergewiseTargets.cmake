@@ -22,6 +22,8 @@ function(mergewise_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE mergewise_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  # Tests are compiled more often than they run.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name} PRIVATE
     MERGEWISE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     MERGEWISE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mergewise")
