@@ -143,12 +143,16 @@ std::vector<LoadedWorkload> load_workloads(const RunConfig& config) {
   std::vector<LoadedWorkload> workloads;
   for (const WorkloadConfig& workload : config.workloads) {
     workloads.push_back(load_workload(workload, config.compute.accelerator));
-    check_iteration(config, workloads.back());
-    check_real_work(config, workloads.back().workload);
-    check_budget(config, workloads.back().workload);
+    check_workload(config, workloads.back());
   }
   check_distinct(config, workloads);
   return workloads;
+}
+
+void check_workload(const RunConfig& config, const LoadedWorkload& workload) {
+  check_iteration(config, workload);
+  check_real_work(config, workload.workload);
+  check_budget(config, workload.workload);
 }
 
 }  // namespace mergewise

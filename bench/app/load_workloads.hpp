@@ -33,4 +33,7 @@ struct LoadedWorkload {
 /// name and batch, and for `compute: gemm` with a workload that has times but no shapes.
 [[nodiscard]] std::vector<LoadedWorkload> load_workloads(const RunConfig& config);
 
+/// What load_workloads() refuses of one workload by itself.
+void check_workload(const RunConfig& config, const LoadedWorkload& workload);
+
 }  // namespace mergewise

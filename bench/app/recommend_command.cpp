@@ -67,11 +67,14 @@ RunConfig config_of(const Arguments& arguments, int ranks, Nanoseconds deadline_
   return config;
 }
 
-// The network's real work where it can be done and nobody asked for an accelerator's times.
-void choose_compute(RunConfig& config, const Arguments& arguments) {
-  if (!arguments.network.accelerator.empty()) return;
-  const LoadedWorkload loaded = load_workload(config.workloads.front(), config.compute.accelerator);
-  if (!loaded.workload.layers.empty()) config.compute.mode = "gemm";
+// Its real work is done where it can be and nobody asked for an accelerator's times.
+LoadedWorkload load_network(RunConfig& config, const Arguments& arguments) {
+  LoadedWorkload loaded = load_workload(config.workloads.front(), config.compute.accelerator);
+  if (arguments.network.accelerator.empty() && !loaded.workload.layers.empty()) {
+    config.compute.mode = "gemm";
+  }
+  check_workload(config, loaded);
+  return loaded;
 }
 
 std::vector<std::string> child_arguments(const Arguments& arguments) {
@@ -120,8 +123,7 @@ ExitCode recommend_here(const Arguments& arguments) {
     throw InputError("a single rank sends nothing, so there is nothing to merge: start 2 or more");
   }
   RunConfig config = config_of(arguments, ranks, network.deadline_ns);
-  choose_compute(config, arguments);
-  const auto workloads = load_workloads(config);
+  const std::vector<LoadedWorkload> workloads{load_network(config, arguments)};
   if (alone) {
     prepare_output_folder(arguments.out);
     return launch_local_ranks(ranks, child_arguments(arguments));
