@@ -7,8 +7,8 @@ A field is one network to train on one accelerator; its axes are clusters or ban
 from dataclasses import dataclass, field
 from statistics import median
 
-from mergewise_report.metrics import BOUND, SAME, differs, display_names, ratio
-from mergewise_report.units import NBSP, plural, size
+from mergewise_report.metrics import BOUND, SAME, differs, display_names, facts, ratio
+from mergewise_report.units import NBSP, plural
 
 LAYERWISE = "wfbp"
 # Neither of them merges: one sends each tensor alone, the other cuts tensors up.
@@ -104,7 +104,7 @@ def _field(cases, where):
     return Field(
         title=_title(first),
         where=where,
-        facts=_facts(first),
+        facts=facts(first),
         networks=tuple(sorted(networks, key=lambda n: n.gbps or 0.0)),
         ranks=tuple(sorted({ranks for _, _, ranks in groups})),
         compressors=tuple(sorted(compressors, key=lambda c: c != DENSE)),
@@ -123,17 +123,6 @@ def _cell(cases, names):
 
 def _title(case):
     return case.workload.name + (f" on {case.accelerator}" if case.accelerator else "")
-
-
-def _facts(case):
-    work = case.workload
-    facts = [f"batch {work.batch:,}"] if work.batch else []
-    if work.tensors:
-        of_bytes = f" of {size(work.bytes)}" if work.bytes else ""
-        facts.append(plural(work.tensors, "gradient tensor") + of_bytes)
-    if work.times_from:
-        facts.append(f"layer times {work.times or 'from'}: {work.times_from}")
-    return tuple(facts)
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def section(cases, simulated):
     ranked = tuple(_ranked(timed, simulated))
     unranked = tuple(Row(case, name) for case, name in rest)
     bound = tuple(_bound(case, name, timed[0][0]) for case, name in bounds)
-    return Section(title, _facts(first), bound + ranked + unranked, ranked, simulated)
+    return Section(title, facts(first), bound + ranked + unranked, ranked, simulated)
 
 
 def _bound(case, name, fastest):
@@ -220,19 +220,20 @@ def options_text(options):
     return ", ".join(f"{key} {value(key, given)}" for key, given in options.items())
 
 
-def _facts(case):
+def facts(case):
+    """What was trained, a text each."""
     work = case.workload
-    facts = []
+    found = []
     if work.batch:
-        facts.append(f"batch {work.batch:,}")
+        found.append(f"batch {work.batch:,}")
     if work.tensors:
         of_bytes = f" of {size(work.bytes)}" if work.bytes else ""
-        facts.append(plural(work.tensors, "gradient tensor") + of_bytes)
+        found.append(plural(work.tensors, "gradient tensor") + of_bytes)
     if work.forward_ns is not None and work.backward_ns is not None:
-        facts.append(f"forward {duration(work.forward_ns)}, backward {duration(work.backward_ns)}")
+        found.append(f"forward {duration(work.forward_ns)}, backward {duration(work.backward_ns)}")
     if work.times_from:
-        facts.append(f"layer times {work.times or 'from'}: {work.times_from}")
-    return tuple(facts)
+        found.append(f"layer times {work.times or 'from'}: {work.times_from}")
+    return tuple(found)
 
 
 def contradictions(case):
