@@ -217,10 +217,6 @@ void in_parallel(std::size_t count, int threads, const Work& work) {
 
 }  // namespace
 
-std::size_t count_cases(const Simulation& simulation) {
-  return sets_of(simulation).size() * simulation.strategies.size();
-}
-
 Result simulate(const Simulation& simulation, int threads) {
   const std::vector<Set> sets = sets_of(simulation);
   const bool compact = !keeps_all(sets, simulation.strategies.size());

@@ -59,7 +59,6 @@ struct Simulation {
 /// costs of collectives.
 inline constexpr std::size_t kMostFullCases = 400;
 inline constexpr std::size_t kMostFullTensors = 400'000;
-[[nodiscard]] std::size_t count_cases(const Simulation& simulation);
 
 /// Simulates all cases, in the order of the lists, the strategies innermost: workloads,
 /// compressors, networks, ranks. Equal input gives an equal result, whatever the number of threads
