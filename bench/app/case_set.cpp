@@ -43,8 +43,6 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
                      const Searcher& search) {
   const TimeModel model(set.profile);
   Optima optima(model);
-  std::vector<Bytes> bytes;
-  for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
   for (const ChoiceConfig& choice : strategies) {
     const auto strategy = make_strategy(choice.id);
     PlannedStrategy planned{choice.id, {}, 0, {}, false, {}};
@@ -60,7 +58,7 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
     } else {
       planned.planned = plan_case(choice.id, choice.options, model, optima);
     }
-    planned.hash = hash(planned.planned.plan, bytes, model.wire());
+    planned.hash = hash(planned.planned.plan, model);
     set.strategies.push_back(std::move(planned));
   }
 }

@@ -272,12 +272,10 @@ Searcher Session::searcher(const CaseSet& set, Replayer* replayer, std::size_t s
                      fmt::format("{} groups {}", probe.ends.size(), human_time(probe.iteration_ns)),
                      0);
     };
-    std::vector<Bytes> bytes;
-    for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
     Race race(
         control_, replayer,
         plan_from_ends(strategy.id(), {model.tensor_count()}, model.collective()),
-        [&](const MergePlan& plan) { return hash(plan, bytes, model.wire()); }, settings);
+        [&](const MergePlan& plan) { return hash(plan, model); }, settings);
     MeasuredEvaluator evaluator(race, strategy.id(), model.collective());
     MergePlan plan = strategy.search(model, options, evaluator);
     stopped_searching_ = stopped_searching_ || race.interrupted();

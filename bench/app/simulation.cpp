@@ -131,14 +131,13 @@ void require_optimum(const TimeModel& model, std::optional<Nanoseconds> optimal)
       "limit");
 }
 
-void plan(CaseRecord& record, const TimeModel& model, const std::vector<Bytes>& bytes,
-          Optima& optima) {
+void plan(CaseRecord& record, const TimeModel& model, Optima& optima) {
   record.optimal_ns = optima.of(record.options);
   try {
     if (record.strategy == "optimal") require_optimum(model, record.optimal_ns);
     PlannedCase planned = plan_case(record.strategy, record.options, model, optima);
     record.status = CaseStatus::kOk;
-    record.plan_hash = fmt::format("{:016x}", hash(planned.plan, bytes, model.wire()));
+    record.plan_hash = fmt::format("{:016x}", hash(planned.plan, model));
     record.plan = std::move(planned.plan);
     record.predicted = std::move(planned.timeline);
     record.predicted_ns = record.predicted.iteration_ns;
@@ -176,10 +175,8 @@ SimulatedSet simulate_set(const Set& set, const std::vector<ChoiceConfig>& strat
   }
   const TimeModel model(profile);
   Optima optima(model);
-  std::vector<Bytes> bytes;
-  for (const ProfileTensor& tensor : profile.tensors) bytes.push_back(tensor.bytes);
   for (CaseRecord& record : simulated.records) {
-    plan(record, model, bytes, optima);
+    plan(record, model, optima);
     if (!compact) continue;
     record.plan = {};
     record.plan_hash.clear();

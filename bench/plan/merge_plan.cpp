@@ -3,6 +3,7 @@
 #include "bench/plan/merge_plan.hpp"
 
 #include "bench/core/error.hpp"
+#include "bench/plan/time_model.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -239,6 +240,12 @@ std::uint64_t hash(const MergePlan& plan, const std::vector<Bytes>& tensor_bytes
     digest.add(static_cast<std::uint64_t>(plan.chunking->credit));
   }
   return digest.value();
+}
+
+std::uint64_t hash(const MergePlan& plan, const TimeModel& model) {
+  std::vector<Bytes> bytes;
+  for (std::size_t i = 0; i < model.tensor_count(); ++i) bytes.push_back(model.bytes(i));
+  return hash(plan, bytes, model.wire());
 }
 
 nlohmann::json to_json(const MergePlan& plan) {

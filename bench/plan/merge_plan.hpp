@@ -17,6 +17,8 @@
 
 namespace mergewise {
 
+class TimeModel;
+
 /// Released as soon as the group's last tensor is ready.
 struct WhenReady {
   friend bool operator==(const WhenReady&, const WhenReady&) = default;
@@ -83,6 +85,8 @@ void check(const MergePlan& plan, std::size_t tensor_count);
 /// before iterating.
 [[nodiscard]] std::uint64_t hash(const MergePlan& plan, const std::vector<Bytes>& tensor_bytes,
                                  const WireFormat& wire);
+/// Of a plan for the model's tensors and compressor.
+[[nodiscard]] std::uint64_t hash(const MergePlan& plan, const TimeModel& model);
 
 inline constexpr const char* kPlanSchema = "mergewise/plan/1";
 [[nodiscard]] nlohmann::json to_json(const MergePlan& plan);
