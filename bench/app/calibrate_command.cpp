@@ -67,16 +67,6 @@ Bytes parse_bytes(const std::string& text) {
       excerpt(text)));
 }
 
-Collective collective_from(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Collective collective :
-       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
-    if (name == name_of(collective)) return collective;
-    names.emplace_back(name_of(collective));
-  }
-  throw InputError(unknown_name("collective", name, names));
-}
-
 // Nothing where only collectives are measured.
 std::optional<Workload> load_network(const NetworkArguments& network) {
   const auto config = workload_of(network);

@@ -73,8 +73,7 @@ std::string segments_text(const std::vector<Calibration>& calibrations, int rank
     if (!calibration.segments || calibration.segments->segments.size() < 2) continue;
     for (const SegmentedFit::Segment& segment : calibration.segments->segments) {
       std::optional<double> gbps;
-      for (const Collective collective :
-           {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
+      for (const Collective collective : kCollectives) {
         if (calibration.collective != mergewise::name_of(collective)) continue;
         gbps = bus_gbps(collective, ranks, segment.line.b_ns_per_byte);
       }

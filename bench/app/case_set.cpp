@@ -24,10 +24,7 @@ Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts&
     profile.tensors.push_back({tensor.name, tensor.bytes, tensor.backward_ns, tensor.forward_ns,
                                tensor.layer, tensor.shape});
   }
-  profile.ranks = ranks;
-  profile.all_reduce = costs.all_reduce;
-  profile.all_gather = costs.all_gather;
-  profile.reduce_scatter = costs.reduce_scatter;
+  set_costs(profile, ranks, costs);
   const bool sends = std::any_of(profile.tensors.begin(), profile.tensors.end(),
                                  [](const ProfileTensor& tensor) { return tensor.bytes > 0; });
   if (ranks > 1 && sends) return profile;
@@ -48,10 +45,8 @@ void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
     PlannedStrategy planned{choice.id, {}, 0, {}, false, {}};
     if (search && strategy->searches()) {
       Searched searched = search(*strategy, choice.options, model);
-      planned.planned = {
-          std::move(searched.plan), resolve(strategy->options(), choice.options), {}, {}};
-      planned.planned.timeline = predict(model, planned.planned.plan);
-      planned.planned.optimal_ns = optima.of(planned.planned.options);
+      planned.planned = judge(std::move(searched.plan),
+                              resolve(strategy->options(), choice.options), model, optima);
       planned.probes = std::move(searched.probes);
       planned.cut_short = searched.cut_short;
       planned.failure = std::move(searched.failure);

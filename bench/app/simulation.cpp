@@ -77,11 +77,7 @@ Profile profile_of(const Set& set) {
     profile.density = set.compressor->options.number("density");
   }
   if (set.network == nullptr) return profile;
-  const CollectiveCosts costs = costs_of(set.network->cluster, set.ranks);
-  profile.ranks = set.ranks;
-  profile.all_reduce = costs.all_reduce;
-  profile.all_gather = costs.all_gather;
-  profile.reduce_scatter = costs.reduce_scatter;
+  set_costs(profile, set.ranks, costs_of(set.network->cluster, set.ranks));
   return profile;
 }
 
@@ -131,16 +127,20 @@ void require_optimum(const TimeModel& model, std::optional<Nanoseconds> optimal)
       "limit");
 }
 
-void plan(CaseRecord& record, const TimeModel& model, Optima& optima) {
+void plan(CaseRecord& record, const TimeModel& model, Optima& optima, bool compact) {
   record.optimal_ns = optima.of(record.options);
   try {
     if (record.strategy == "optimal") require_optimum(model, record.optimal_ns);
     PlannedCase planned = plan_case(record.strategy, record.options, model, optima);
     record.status = CaseStatus::kOk;
-    record.plan_hash = fmt::format("{:016x}", hash(planned.plan, model));
-    record.plan = std::move(planned.plan);
     record.predicted = std::move(planned.timeline);
     record.predicted_ns = record.predicted.iteration_ns;
+    if (compact) {
+      record.predicted.spans = {};
+      return;
+    }
+    record.plan_hash = fmt::format("{:016x}", hash(planned.plan, model));
+    record.plan = std::move(planned.plan);
   } catch (const UnsupportedError& reason) {
     record.reason = reason.what();
   }
@@ -175,13 +175,7 @@ SimulatedSet simulate_set(const Set& set, const std::vector<ChoiceConfig>& strat
   }
   const TimeModel model(profile);
   Optima optima(model);
-  for (CaseRecord& record : simulated.records) {
-    plan(record, model, optima);
-    if (!compact) continue;
-    record.plan = {};
-    record.plan_hash.clear();
-    record.predicted.spans = {};
-  }
+  for (CaseRecord& record : simulated.records) plan(record, model, optima, compact);
   if (!compact) simulated.profile = std::move(profile);
   return simulated;
 }

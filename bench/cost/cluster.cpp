@@ -145,6 +145,13 @@ CollectiveCosts costs_of(const Cluster& cluster, int ranks) {
   return hierarchical(cluster, ranks);
 }
 
+void set_costs(Profile& profile, int ranks, const CollectiveCosts& costs) {
+  profile.ranks = ranks;
+  profile.all_reduce = costs.all_reduce;
+  profile.all_gather = costs.all_gather;
+  profile.reduce_scatter = costs.reduce_scatter;
+}
+
 Cluster with_bandwidth(Cluster cluster, double gbps) {
   if (cluster.published()) {
     throw InputError(fmt::format(

@@ -22,6 +22,9 @@ struct CollectiveCosts {
   friend bool operator==(const CollectiveCosts&, const CollectiveCosts&) = default;
 };
 
+/// The profile's number of ranks, and what its collectives cost between them.
+void set_costs(Profile& profile, int ranks, const CollectiveCosts& costs);
+
 /// Either links, from which costs follow by formulas for any number of ranks, or published lines
 /// for some numbers of ranks.
 struct Cluster {

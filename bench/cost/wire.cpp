@@ -78,6 +78,15 @@ const char* name_of(Collective collective) {
   return "unknown";
 }
 
+Collective collective_from(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Collective collective : kCollectives) {
+    if (name == name_of(collective)) return collective;
+    names.emplace_back(name_of(collective));
+  }
+  throw InputError(unknown_name("collective", name, names));
+}
+
 const std::vector<std::string>& compressor_ids() {
   static const std::vector<std::string> kIds = [] {
     std::vector<std::string> ids;

@@ -4,6 +4,7 @@
 
 #include "bench/core/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -11,7 +12,11 @@
 namespace mergewise {
 
 enum class Collective { kAllReduce, kAllGather, kReduceScatter };
+inline constexpr std::array kCollectives{Collective::kAllReduce, Collective::kAllGather,
+                                         Collective::kReduceScatter};
 [[nodiscard]] const char* name_of(Collective collective);  ///< "all_reduce", ...
+/// Throws InputError with the valid names.
+[[nodiscard]] Collective collective_from(const std::string& name);
 
 namespace detail {
 struct MessageRule;

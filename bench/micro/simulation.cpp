@@ -52,11 +52,8 @@ void simulate_case(benchmark::State& state, const std::string& strategy, const C
   Nanoseconds iteration = 0;
   for (auto _ : state) {
     Profile profile = network;
-    const CollectiveCosts costs = costs_of(cluster, static_cast<int>(state.range(0)));
-    profile.ranks = static_cast<int>(state.range(0));
-    profile.all_reduce = costs.all_reduce;
-    profile.all_gather = costs.all_gather;
-    profile.reduce_scatter = costs.reduce_scatter;
+    const auto ranks = static_cast<int>(state.range(0));
+    set_costs(profile, ranks, costs_of(cluster, ranks));
     const TimeModel model(profile);
     iteration = predict(model, planner->plan(model, {})).iteration_ns;
     benchmark::DoNotOptimize(iteration);

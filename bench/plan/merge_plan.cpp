@@ -198,14 +198,13 @@ void check(const MergePlan& plan, std::size_t tensor_count) {
     throw InputError(fmt::format("the '{}' plan has no groups, expected {} tensors to be covered",
                                  plan.strategy, tensor_count));
   }
-  constexpr std::size_t kCollectives = 3;
-  std::array<bool, kCollectives> done{};
+  std::array<bool, kCollectives.size()> done{};
   for (std::size_t begin = 0; begin < plan.groups.size();) {
     const Collective collective = plan.groups[begin].collective;
     std::size_t end = begin;
     while (end < plan.groups.size() && plan.groups[end].collective == collective) ++end;
     const auto index = static_cast<std::size_t>(collective);
-    MERGEWISE_CHECK(index < kCollectives, "an unknown collective");
+    MERGEWISE_CHECK(index < kCollectives.size(), "an unknown collective");
     if (done[index]) {
       reject(plan, begin,
              fmt::format("goes back to {}: each collective's groups are one phase, in a row",

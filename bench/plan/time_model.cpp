@@ -81,8 +81,7 @@ TimeModel::TimeModel(const Profile& profile)
       accumulation_(profile.accumulation),
       tensor_forward_(forward_times(profile)),
       layer_ends_(layer_runs(profile.tensors)) {
-  for (const Collective collective :
-       {Collective::kAllReduce, Collective::kAllGather, Collective::kReduceScatter}) {
+  for (const Collective collective : kCollectives) {
     const std::optional<CollectiveCost>& cost = cost_of(profile, collective);
     if (cost) costs_[static_cast<std::size_t>(collective)] = cost->planning();
   }

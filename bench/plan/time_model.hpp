@@ -101,8 +101,8 @@ class TimeModel {
   std::string name_;
   std::optional<int> ranks_;
   WireFormat wire_;
-  std::array<std::optional<CostModel>, 3> costs_;  // by Collective
-  CostModel transfer_;                             // of wire_.collective(), where there is one
+  std::array<std::optional<CostModel>, kCollectives.size()> costs_;  // by Collective
+  CostModel transfer_;  // of wire_.collective(), where there is one
   CostModel pack_, compress_, decompress_, unpack_, update_;
   Nanoseconds forward_ = 0;
   int accumulation_ = 1;
