@@ -39,15 +39,16 @@ std::optional<Nanoseconds> Optima::of(const Options& complete) {
   return *known;
 }
 
+PlannedCase judge(MergePlan plan, Options complete, const TimeModel& model, Optima& optima) {
+  Timeline timeline = predict(model, plan);
+  const std::optional<Nanoseconds> optimal = optima.of(complete);
+  return {std::move(plan), std::move(complete), std::move(timeline), optimal};
+}
+
 PlannedCase plan_case(const std::string& strategy, const Options& options, const TimeModel& model,
                       Optima& optima) {
   const auto planner = make_strategy(strategy);
-  PlannedCase planned;
-  planned.options = resolve(planner->options(), options);
-  planned.plan = planner->plan(model, options);
-  planned.timeline = predict(model, planned.plan);
-  planned.optimal_ns = optima.of(planned.options);
-  return planned;
+  return judge(planner->plan(model, options), resolve(planner->options(), options), model, optima);
 }
 
 Options known_options(const std::string& strategy, const Options& options,

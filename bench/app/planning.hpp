@@ -50,6 +50,10 @@ class Optima {
   Known of_layers_;
 };
 
+/// A plan made with these complete options, its prediction, and its distance to the optimum.
+[[nodiscard]] PlannedCase judge(MergePlan plan, Options complete, const TimeModel& model,
+                                Optima& optima);
+
 /// Plans with options as given for the strategy (refused when it does not know one).
 [[nodiscard]] PlannedCase plan_case(const std::string& strategy, const Options& options,
                                     const TimeModel& model, Optima& optima);
