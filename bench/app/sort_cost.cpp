@@ -14,8 +14,7 @@ CostModel cost_with_sort(const LinearCost& line, double s_ns) {
     const auto bytes = 4 * static_cast<Bytes>(elements);
     if (!table.points.empty() && bytes <= table.points.back().first) continue;
     const double n = static_cast<double>(bytes) / 4;
-    table.points.emplace_back(bytes, line.a_ns + line.b_ns_per_byte * static_cast<double>(bytes) +
-                                         s_ns * n * std::log2(n));
+    table.points.emplace_back(bytes, line.at(bytes) + s_ns * n * std::log2(n));
   }
   return table;
 }

@@ -68,18 +68,18 @@ CostModel::CostModel(BestOfCost best) {
   }
 }
 
-Nanoseconds CostModel::least_line(double size) const {
+Nanoseconds CostModel::least_line(Bytes bytes) const {
   const std::vector<LinearCost>& lines = std::get<BestOfCost>(form_).lines;
-  Nanoseconds least = lines.front().a_ns + lines.front().b_ns_per_byte * size;
-  for (const LinearCost& line : lines)
-    least = std::min(least, line.a_ns + line.b_ns_per_byte * size);
+  Nanoseconds least = lines.front().at(bytes);
+  for (const LinearCost& line : lines) least = std::min(least, line.at(bytes));
   return least;
 }
 
-Nanoseconds CostModel::interpolated(double size) const {
-  const auto after =
-      std::upper_bound(segments_.begin(), segments_.end(), size,
-                       [](double bytes, const Segment& segment) { return bytes < segment.bytes; });
+Nanoseconds CostModel::interpolated(Bytes bytes) const {
+  const auto size = static_cast<double>(bytes);
+  const auto after = std::upper_bound(
+      segments_.begin(), segments_.end(), size,
+      [](double sought, const Segment& segment) { return sought < segment.bytes; });
   if (after == segments_.begin()) return segments_.front().ns;
   const Segment& segment = *std::prev(after);
   return segment.ns + (size - segment.bytes) * segment.slope;

@@ -15,6 +15,10 @@ namespace mergewise {
 struct LinearCost {
   Nanoseconds a_ns = 0;           ///< start-up, >= 0
   Nanoseconds b_ns_per_byte = 0;  ///< >= 0
+  /// a + b M, also for M = 0.
+  [[nodiscard]] Nanoseconds at(Bytes bytes) const {
+    return a_ns + b_ns_per_byte * static_cast<double>(bytes);
+  }
   friend bool operator==(const LinearCost&, const LinearCost&) = default;
 };
 
@@ -44,9 +48,8 @@ class CostModel {
 
   [[nodiscard]] Nanoseconds operator()(Bytes bytes) const {
     if (bytes <= 0) return 0;
-    const auto size = static_cast<double>(bytes);
-    if (form_.index() == 0) return line_.a_ns + line_.b_ns_per_byte * size;
-    return form_.index() == 1 ? interpolated(size) : least_line(size);
+    if (form_.index() == 0) return line_.at(bytes);
+    return form_.index() == 1 ? interpolated(bytes) : least_line(bytes);
   }
 
   /// The line, or nullptr for another form (one line is a line, however it was given).
@@ -70,8 +73,8 @@ class CostModel {
     double slope;
   };
 
-  [[nodiscard]] Nanoseconds interpolated(double size) const;
-  [[nodiscard]] Nanoseconds least_line(double size) const;
+  [[nodiscard]] Nanoseconds interpolated(Bytes bytes) const;
+  [[nodiscard]] Nanoseconds least_line(Bytes bytes) const;
 
   std::variant<LinearCost, MeasuredCost, BestOfCost> form_;
   LinearCost line_;                // of a line, at hand without asking the variant

@@ -10,13 +10,7 @@
 namespace mergewise {
 namespace {
 
-struct Line {
-  double a;
-  double b;
-  [[nodiscard]] double operator()(Bytes bytes) const { return a + b * static_cast<double>(bytes); }
-};
-
-Line unbounded_fit(const MeasuredPoints& points) {
+LinearCost unbounded_fit(const MeasuredPoints& points) {
   detail::RelativeLine sums;
   for (const auto& [bytes, ns] : points) sums.add(static_cast<double>(bytes), ns);
   const double slope = sums.slope();
@@ -25,9 +19,9 @@ Line unbounded_fit(const MeasuredPoints& points) {
 
 // With one coefficient at its bound of 0 the other has the minimum sum(f / y) / sum(f^2 / y^2),
 // f = 1 or x.
-Line bounded_fit(const MeasuredPoints& points, const Line& unbounded) {
-  if (unbounded.a >= 0 && unbounded.b >= 0) return unbounded;
-  const bool through_origin = unbounded.a < 0;
+LinearCost bounded_fit(const MeasuredPoints& points, const LinearCost& unbounded) {
+  if (unbounded.a_ns >= 0 && unbounded.b_ns_per_byte >= 0) return unbounded;
+  const bool through_origin = unbounded.a_ns < 0;
   double numerator = 0, denominator = 0;
   for (const auto& [bytes, ns] : points) {
     const double ratio = (through_origin ? static_cast<double>(bytes) : 1.0) / ns;
@@ -35,12 +29,11 @@ Line bounded_fit(const MeasuredPoints& points, const Line& unbounded) {
     denominator += ratio * ratio;
   }
   const double coefficient = numerator / denominator;
-  return through_origin ? Line{0, coefficient} : Line{coefficient, 0};
+  return through_origin ? LinearCost{0, coefficient} : LinearCost{coefficient, 0};
 }
 
-}  // namespace
-
-void detail::require_fittable(const MeasuredPoints& points) {
+/// Throws InputError unless these are points that a line can be fitted through.
+void require_fittable(const MeasuredPoints& points) {
   if (points.size() < 2) {
     throw InputError(
         fmt::format("a line needs at least two measured points, but there are {}", points.size()));
@@ -60,16 +53,18 @@ void detail::require_fittable(const MeasuredPoints& points) {
   }
 }
 
+}  // namespace
+
 LineFit fit_line(const MeasuredPoints& points) {
-  detail::require_fittable(points);
-  const Line unbounded = unbounded_fit(points);
-  const Line line = bounded_fit(points, unbounded);
+  require_fittable(points);
+  const LinearCost unbounded = unbounded_fit(points);
   LineFit fit;
-  fit.line = {line.a, line.b};
-  fit.r_squared = detail::r_squared(points, unbounded);
-  fit.largest_error = detail::largest_error(points, line);
-  fit.negative_intercept = unbounded.a < 0;
-  fit.gigabits_per_s = line.b > 0 ? 8 / line.b : 0;
+  fit.line = bounded_fit(points, unbounded);
+  fit.r_squared = detail::r_squared(points, [&](Bytes bytes) { return unbounded.at(bytes); });
+  fit.largest_error =
+      detail::largest_error(points, [&](Bytes bytes) { return fit.line.at(bytes); });
+  fit.negative_intercept = unbounded.a_ns < 0;
+  fit.gigabits_per_s = fit.line.b_ns_per_byte > 0 ? 8 / fit.line.b_ns_per_byte : 0;
   return fit;
 }
 

@@ -45,9 +45,6 @@ class RelativeLine {
   double yy_ = 0;
 };
 
-/// Throws InputError unless these are points that a line can be fitted through.
-void require_fittable(const MeasuredPoints& points);
-
 /// 1 - residuals / variance of what `at` gives for the bytes of each point; 1 for equal times,
 /// which a constant describes fully.
 template <typename At>

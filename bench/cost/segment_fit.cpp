@@ -100,7 +100,7 @@ class Borders {
 double loss_of(const MeasuredPoints& points, const LinearCost& line) {
   double loss = 0;
   for (const auto& [bytes, ns] : points) {
-    const double error = (line.a_ns + line.b_ns_per_byte * static_cast<double>(bytes)) / ns - 1;
+    const double error = line.at(bytes) / ns - 1;
     loss += error * error;
   }
   return loss;
@@ -123,8 +123,7 @@ CostModel SegmentedFit::cost() const {
   MeasuredCost table;
   for (const Segment& segment : segments) {
     for (const Bytes bytes : {segment.from, segment.to}) {
-      const double ns = segment.line.a_ns + segment.line.b_ns_per_byte * static_cast<double>(bytes);
-      table.points.emplace_back(bytes, ns);
+      table.points.emplace_back(bytes, segment.line.at(bytes));
     }
   }
   return CostModel(std::move(table));

@@ -90,8 +90,7 @@ inline SyntheticCompression synthetic_tables() {
     MeasuredCost cost;
     for (int power = 2; power < 30; ++power) {
       const Bytes bytes = Bytes{1} << power;
-      cost.points.emplace_back(
-          bytes, noise(engine) * (line.a_ns + line.b_ns_per_byte * static_cast<double>(bytes)));
+      cost.points.emplace_back(bytes, noise(engine) * line.at(bytes));
     }
     return cost;
   };

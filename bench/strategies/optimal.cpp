@@ -69,9 +69,7 @@ std::vector<std::size_t> optimal_ends_linear(const TimeModel& model, const Linea
   const auto key = [&](std::size_t j) {
     return prefixes.sent(j) - line.b_ns_per_byte * static_cast<double>(prefixes.bytes(j));
   };
-  const auto transfer = [&](std::size_t j, std::size_t i) {
-    return line.a_ns + line.b_ns_per_byte * static_cast<double>(prefixes.bytes(j, i));
-  };
+  const auto transfer = [&](std::size_t j, std::size_t i) { return line.at(prefixes.bytes(j, i)); };
 
   std::size_t idle = 0;
   for (std::size_t i = 1; i < prefixes.size(); ++i) {

@@ -25,10 +25,6 @@ struct Piece {
 const std::vector<Piece> kThree{
     {4, 8192, {80e3, 12}}, {12288, 524288, {900e3, 2.5}}, {1 << 20, 1 << 28, {3e6, 1.7}}};
 
-double at(const LinearCost& line, Bytes bytes) {
-  return line.a_ns + line.b_ns_per_byte * static_cast<double>(bytes);
-}
-
 // Sizes from each piece's first to its last by a factor, times with this relative noise.
 MeasuredPoints sample(const std::vector<Piece>& pieces, double factor, double noise,
                       unsigned seed = 1) {
@@ -39,7 +35,7 @@ MeasuredPoints sample(const std::vector<Piece>& pieces, double factor, double no
     for (auto size = static_cast<double>(piece.from); size < static_cast<double>(piece.to) * 1.01;
          size *= factor) {
       const auto bytes = std::llround(size);
-      points.emplace_back(bytes, at(piece.line, bytes) * (1 + noise * error(random)));
+      points.emplace_back(bytes, piece.line.at(bytes) * (1 + noise * error(random)));
     }
   }
   return points;
@@ -76,7 +72,7 @@ TEST(SegmentFit, FindsThemThroughNoise) {
     for (std::size_t i = 0; i < 3; ++i) {
       EXPECT_EQ(fit.segments[i].from, kThree[i].from) << "seed " << seed;
       const Bytes last = fit.segments[i].to;
-      EXPECT_NEAR(at(fit.segments[i].line, last) / at(kThree[i].line, last), 1, 0.03);
+      EXPECT_NEAR(fit.segments[i].line.at(last) / kThree[i].line.at(last), 1, 0.03);
     }
     EXPECT_LT(fit.largest_error, 0.1);
   }
@@ -95,10 +91,10 @@ TEST(SegmentFit, SeesNoPiecesInNoiseAroundOneLine) {
 TEST(SegmentFit, KeepsAJumpAJump) {
   const SegmentedFit fit = fit_segments(sample(kThree, 2, 0));
   const CostModel cost = fit.cost();
-  EXPECT_NEAR(cost(8192), at(kThree[0].line, 8192), 1);
-  EXPECT_NEAR(cost(12288), at(kThree[1].line, 12288), 1);
+  EXPECT_NEAR(cost(8192), kThree[0].line.at(8192), 1);
+  EXPECT_NEAR(cost(12288), kThree[1].line.at(12288), 1);
   EXPECT_NEAR(cost(10240), (cost(8192) + cost(12288)) / 2, 1) << "nothing was measured between";
-  EXPECT_NEAR(cost(1 << 29), at(kThree[2].line, 1 << 29), 10) << "the last line goes on";
+  EXPECT_NEAR(cost(1 << 29), kThree[2].line.at(1 << 29), 10) << "the last line goes on";
 }
 
 TEST(SegmentFit, CostNeverFallsWhereASegmentBeginsLower) {
@@ -106,8 +102,8 @@ TEST(SegmentFit, CostNeverFallsWhereASegmentBeginsLower) {
   const std::vector<Piece> faster{{1024, 65536, {10e3, 10}}, {131072, 1 << 24, {100e3, 1}}};
   const SegmentedFit fit = fit_segments(sample(faster, 1.4, 0));
   ASSERT_THAT(fit.segments, SizeIs(2));
-  EXPECT_LT(at(fit.segments[1].line, fit.segments[1].from),
-            at(fit.segments[0].line, fit.segments[0].to));
+  EXPECT_LT(fit.segments[1].line.at(fit.segments[1].from),
+            fit.segments[0].line.at(fit.segments[0].to));
   const CostModel cost = fit.cost();
   double before = 0;
   for (Bytes bytes = 1024; bytes <= 1 << 24; bytes += 1021) {

@@ -35,7 +35,7 @@ std::vector<std::size_t> published_rule(const std::vector<test::Tensor>& tensors
     const bool last = i + 1 == tensors.size();
     if (!last && ready + tensors[i + 1].backward < start + line.a_ns) continue;
     ends.push_back(i + 1);
-    sent = start + line.a_ns + line.b_ns_per_byte * static_cast<double>(merged);
+    sent = start + line.at(merged);
     merged = 0;
   }
   return ends;
