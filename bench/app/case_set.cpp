@@ -16,7 +16,7 @@ bool same_plan(const MergePlan& a, const MergePlan& b) {
 
 }  // namespace
 
-Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts& costs) {
+Profile times_of(const Workload& workload) {
   Profile profile;
   profile.name = workload.name;
   profile.forward_ns = workload.forward_ns;
@@ -24,6 +24,11 @@ Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts&
     profile.tensors.push_back({tensor.name, tensor.bytes, tensor.backward_ns, tensor.forward_ns,
                                tensor.layer, tensor.shape});
   }
+  return profile;
+}
+
+Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts& costs) {
+  Profile profile = times_of(workload);
   set_costs(profile, ranks, costs);
   const bool sends = std::any_of(profile.tensors.begin(), profile.tensors.end(),
                                  [](const ProfileTensor& tensor) { return tensor.bytes > 0; });
@@ -94,7 +99,7 @@ void keep_best(CaseSet& set, std::size_t most) {
 
 std::vector<Collective> collectives_of(const std::vector<ChoiceConfig>& strategies,
                                        const Workload& workload) {
-  const TimeModel model(make_profile(workload, 1, {}));
+  const TimeModel model(times_of(workload));
   std::vector<Collective> all{Collective::kAllReduce};
   for (const ChoiceConfig& choice : strategies) {
     for (const Collective collective : make_strategy(choice.id)->collectives(model)) {

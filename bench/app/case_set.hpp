@@ -61,7 +61,10 @@ struct CaseSet {
   std::vector<std::string> flags;  ///< of every case of the set
 };
 
-/// The profile of a workload's times with these costs of collectives. On one rank, or
+/// The profile of a workload's times, without ranks and costs of collectives.
+[[nodiscard]] Profile times_of(const Workload& workload);
+
+/// The same with these costs of collectives. On one rank, or
 /// without a byte to send, those that are missing cost nothing.
 [[nodiscard]] Profile make_profile(const Workload& workload, int ranks,
                                    const CollectiveCosts& costs);

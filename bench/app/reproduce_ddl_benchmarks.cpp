@@ -46,7 +46,7 @@ class Shares {
   [[nodiscard]] Profile of(const std::string& id, std::int64_t batch) const {
     ModelArguments arguments;
     if (id.starts_with("bert")) arguments.sequence_length = sequence_length_;
-    return make_profile(make_workload(build_model(id, arguments), batch, accelerator_), 1, {});
+    return times_of(make_workload(build_model(id, arguments), batch, accelerator_));
   }
 
  private:

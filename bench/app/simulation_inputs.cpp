@@ -79,8 +79,7 @@ void change_dtype(Profile& profile, const Node& node) {
 
 SimulatedWorkload from_workload(const Workload& workload, std::string accelerator) {
   SimulatedWorkload simulated;
-  simulated.profile = make_profile(workload, 2, {});  // no costs of collectives yet
-  simulated.profile.ranks.reset();
+  simulated.profile = times_of(workload);
   simulated.batch = workload.batch;
   simulated.times = name_of(workload.times);
   simulated.times_from = workload.times_from;

@@ -11,9 +11,6 @@
 namespace mergewise {
 namespace {
 
-// Costs of collectives do not matter here.
-TimeModel times_of(const Workload& workload) { return TimeModel(make_profile(workload, 1, {})); }
-
 // The layers of the real work by the tensors that they use first.
 std::vector<std::size_t> layer_steps(const Workload& workload) {
   std::map<std::string, std::size_t> step_of;
@@ -30,7 +27,7 @@ std::vector<std::size_t> layer_steps(const Workload& workload) {
 
 // Each layer's first step is that of its last tensor in ready order.
 std::vector<std::size_t> tensor_steps(const Workload& workload) {
-  const TimeModel times = times_of(workload);
+  const TimeModel times(times_of(workload));
   const std::size_t count = times.tensor_count();
   std::vector<std::size_t> steps;
   for (const std::size_t end : times.layer_ends()) steps.resize(end, count - end);
@@ -41,7 +38,7 @@ std::vector<std::size_t> tensor_steps(const Workload& workload) {
 
 std::unique_ptr<Compute> make_compute(const Workload& workload, bool timed) {
   if (!timed) return make_gemm_compute(workload.layers, workload.backward_layers);
-  const TimeModel times = times_of(workload);
+  const TimeModel times(times_of(workload));
   std::vector<Nanoseconds> forward;
   std::vector<Nanoseconds> backward;
   for (std::size_t i = 0; i < workload.tensors.size(); ++i) {
