@@ -183,9 +183,8 @@ bool CalibrationSession::measure_collective(Collective collective, Nanoseconds b
   announce(fmt::format("calibrating {} on {} ranks", name, control_.size()));
   const Bytes largest =
       collective == Collective::kAllGather ? request_.largest / control_.size() : request_.largest;
-  const MeasuredCosts measured = calibrate_collective(
-      control_, device_.get(), group_.communicator(), collective, settings(name, largest, budget));
-  keep_costs(group_, collective, measured);
+  const MeasuredCosts measured =
+      calibrate_group(group_, control_, *device_, settings(name, largest, budget), collective);
   record_.calibrations = group_.calibrations;
   for (Calibration& calibration : record_.calibrations) calibration.profile = record_.name;
   note_left_out(name, measured);

@@ -64,8 +64,8 @@ struct CaseSet {
 /// The profile of a workload's times, without ranks and costs of collectives.
 [[nodiscard]] Profile times_of(const Workload& workload);
 
-/// The same with these costs of collectives. On one rank, or
-/// without a byte to send, those that are missing cost nothing.
+/// The same with these costs of collectives. On one rank, or without a byte to send, those that are
+/// missing cost nothing.
 [[nodiscard]] Profile make_profile(const Workload& workload, int ranks,
                                    const CollectiveCosts& costs);
 

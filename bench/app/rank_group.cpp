@@ -68,17 +68,13 @@ RankGroup connect_group(ControlPlane& control, int ranks, const NetworkOptions& 
   return group;
 }
 
-bool calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
-                     const CalibrationSettings& settings,
-                     const std::vector<Collective>& collectives) {
+MeasuredCosts calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
+                              const CalibrationSettings& settings, Collective collective) {
   Communicator* const communicator = group.communicator();
-  for (const Collective collective : collectives) {
-    const MeasuredCosts measured = calibrate_collective(
-        control, communicator != nullptr ? &device : nullptr, communicator, collective, settings);
-    if (measured.stopped) return false;
-    keep_costs(group, collective, measured);
-  }
-  return true;
+  MeasuredCosts measured = calibrate_collective(
+      control, communicator != nullptr ? &device : nullptr, communicator, collective, settings);
+  keep_costs(group, collective, measured);
+  return measured;
 }
 
 void keep_costs(RankGroup& group, Collective collective, const MeasuredCosts& measured) {

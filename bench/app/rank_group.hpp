@@ -32,16 +32,13 @@ struct RankGroup {
                                       const NetworkOptions& network,
                                       const std::optional<LinkModel>& link);
 
-/// Measures these collectives, one after the other, and keeps them as fit_cost() chooses: a line or
-/// segments where they are good, else the points. All ranks call it. False when a stop was
-/// requested; what was finished before is kept.
-[[nodiscard]] bool calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
-                                   const CalibrationSettings& settings,
-                                   const std::vector<Collective>& collectives = {
-                                       Collective::kAllReduce});
+/// Measures a collective and keeps its costs. All ranks call it.
+MeasuredCosts calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
+                              const CalibrationSettings& settings, Collective collective);
 
-/// The measured points of one collective as its costs and records; replaces what was there. A
-/// variant that was measured up to less than a sixteenth of what another one was is only recorded.
+/// The measured points of a collective as its costs and records, as fit_cost() chooses: a line or
+/// segments where they are good, else the points; replaces what was there. A variant that was
+/// measured up to less than a sixteenth of what another one was is only recorded.
 void keep_costs(RankGroup& group, Collective collective, const MeasuredCosts& measured);
 
 }  // namespace mergewise

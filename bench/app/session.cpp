@@ -138,10 +138,9 @@ bool Session::calibrate(RankGroup& group, int ranks, Bytes largest) {
   for (const Collective collective : wanted) {
     announce(fmt::format("calibrating {} on {} ranks", name_of(collective), ranks));
     const Bytes most = collective == Collective::kAllGather ? part : largest;
-    if (!calibrate_group(group, control_, *device_, calibration_settings(most, wanted.size()),
-                         {collective})) {
-      return false;
-    }
+    const MeasuredCosts measured = calibrate_group(
+        group, control_, *device_, calibration_settings(most, wanted.size()), collective);
+    if (measured.stopped) return false;
   }
   return true;
 }
