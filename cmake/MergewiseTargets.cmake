@@ -11,7 +11,7 @@ function(mergewise_library name)
 endfunction()
 
 # mergewise_test(NAME SOURCES a.cpp ... DEPENDS mergewise::core ... LABELS unit [TIMEOUT 60] [PROCESSORS 1])
-# Tests find files of the source tree below MERGEWISE_SOURCE_DIR and the program at MERGEWISE_PROGRAM.
+# Tests find files of the source tree below MERGEWISE_SOURCE_DIR.
 function(mergewise_test name)
   cmake_parse_arguments(arg "" "TIMEOUT;PROCESSORS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -25,8 +25,7 @@ function(mergewise_test name)
   # Tests are compiled more often than they run.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   target_compile_definitions(${name} PRIVATE
-    MERGEWISE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    MERGEWISE_PROGRAM="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/mergewise")
+    MERGEWISE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
 endfunction()
