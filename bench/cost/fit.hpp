@@ -70,8 +70,9 @@ struct FittedCost {
   std::optional<SegmentedFit> segments;
 };
 
-/// The line when it is good, else the segments when they are, else the points themselves. Sizes
-/// must increase. Throws InputError for points that are none, or no cost.
+/// The line when it is good, else the segments when they are, else the points themselves; points
+/// that fall become their geometric mean there (isotonic regression of the logarithms). Sizes must
+/// increase. Throws InputError for points that are none, or no cost.
 [[nodiscard]] FittedCost fit_cost(const MeasuredPoints& points);
 
 }  // namespace mergewise

@@ -124,6 +124,11 @@ def test_residuals_are_line_over_point(read, document):
     assert rest == pytest.approx(line / point.ns - 1)
 
 
+def test_points_that_fall_are_drawn_at_their_geometric_mean():
+    assert fit.rising([100, 900, 100, 1000, 800]) == pytest.approx([100, 300, 300, 894.42719, 894.42719])
+    assert fit.rising([1, 2, 3]) == pytest.approx([1, 2, 3])
+
+
 @pytest.mark.parametrize("used_line", [True, False])
 @pytest.mark.parametrize("count", [1, 2, 9])
 def test_a_calibration_of_any_size_can_be_drawn(read, document, used_line, count):

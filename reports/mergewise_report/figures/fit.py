@@ -71,6 +71,17 @@ def _tick(text):
     return (value.rstrip("0").rstrip(".") if "." in value else value) + "\u00a0" + unit
 
 
+def rising(times):
+    """What predictions make of times by size: where they fall, their geometric mean."""
+    pools = []
+    for time in times:
+        pools.append([math.log(time)])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    return [math.exp(np.mean(pool)) for pool in pools for _ in pool]
+
+
 def _cost(ax, calibration, points):
     xs = np.geomspace(*ax.get_xlim(), 60)
     if line_at(calibration.fit, 1) is not None:
@@ -79,8 +90,8 @@ def _cost(ax, calibration, points):
         if min(ys) > 0:
             ax.plot(xs, ys, color=canvas.ink("predicted"), linewidth=1.6, linestyle=style)
     if not calibration.used_line:
-        raised = np.maximum.accumulate([p.ns for p in points])
-        ax.plot([p.bytes for p in points], raised, color=canvas.ink("mark"), linewidth=1.6)
+        used = rising([p.ns for p in points])
+        ax.plot([p.bytes for p in points], used, color=canvas.ink("mark"), linewidth=1.6)
     for point in points:
         if point.low_ns and point.high_ns and point.low_ns > 0:
             canvas.strokes(
