@@ -3,6 +3,7 @@
 
 #include "bench/app/calibration_facts.hpp"
 #include "bench/app/table.hpp"
+#include "bench/core/text.hpp"
 #include "bench/result/json_values.hpp"
 
 #include <fmt/format.h>
@@ -131,8 +132,8 @@ std::string calibration_text(const CalibrationRecord& record) {
   if (record.copies) all.push_back(*record.copies);
   std::vector<std::vector<std::string>> rows;
   for (const Calibration& calibration : all) rows.push_back(fit_row(calibration));
-  std::string text =
-      fmt::format("{}, {} ranks; link: {}\n", record.name, record.ranks, link_text(record));
+  std::string text = fmt::format("{}, {}; link: {}\n", record.name, counted(record.ranks, "rank"),
+                                 link_text(record));
   if (!record.communicator.empty()) text += record.communicator + "\n";
   if (record.layers) {
     text += fmt::format("Layer times: {} ({}), forward {}, backward {}\n", record.layers->times,

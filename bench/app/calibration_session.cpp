@@ -9,6 +9,7 @@
 #include "bench/app/stop_signals.hpp"
 #include "bench/app/utc_now.hpp"
 #include "bench/app/workload_compute.hpp"
+#include "bench/core/text.hpp"
 #include "bench/device/host/host_device.hpp"
 #include "bench/replay/compute_load.hpp"
 #include "bench/replay/exchange.hpp"
@@ -89,7 +90,7 @@ CalibrationSession::CalibrationSession(const CalibrationRequest& request, Contro
 }
 
 void CalibrationSession::connect(const NetworkOptions& network) {
-  announce(fmt::format("connecting {} ranks", control_.size()));
+  announce(fmt::format("connecting {}", counted(control_.size(), "rank")));
   group_ = connect_group(control_, control_.size(), network, request_.link);
   record_.communicator = group_.communicator()->description();
   record_.link_gbps = group_.link_gbps;
@@ -136,7 +137,8 @@ bool CalibrationSession::find_layer_times() {
 
 // Returns how many passes counted. One shows what a pass takes; then as many as fit.
 int CalibrationSession::measure_layer_times(Workload& workload) {
-  announce(fmt::format("{}: measuring its layers on {} ranks", workload.name, control_.size()));
+  announce(fmt::format("{}: measuring its layers on {}", workload.name,
+                       counted(control_.size(), "rank")));
   std::vector<Bytes> bytes;
   Bytes gradients = 0;
   for (const WorkloadTensor& tensor : workload.tensors) {
@@ -164,7 +166,7 @@ int CalibrationSession::measure_layer_times(Workload& workload) {
 }
 
 bool CalibrationSession::measure_copies() {
-  announce(fmt::format("measuring copies on {} ranks", control_.size()));
+  announce(fmt::format("measuring copies on {}", counted(control_.size(), "rank")));
   const MeasuredCosts measured =
       calibrate_copy(control_, device_.get(),
                      settings("copies", request_.largest, request_.budget_ns * kCopiesPart));
@@ -180,7 +182,7 @@ bool CalibrationSession::measure_copies() {
 
 bool CalibrationSession::measure_collective(Collective collective, Nanoseconds budget) {
   const std::string name = name_of(collective);
-  announce(fmt::format("calibrating {} on {} ranks", name, control_.size()));
+  announce(fmt::format("calibrating {} on {}", name, counted(control_.size(), "rank")));
   const Bytes largest =
       collective == Collective::kAllGather ? request_.largest / control_.size() : request_.largest;
   const MeasuredCosts measured =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/case_set.hpp"
 
+#include "bench/core/text.hpp"
 #include "bench/strategies/registry.hpp"
 
 #include <fmt/format.h>
@@ -113,7 +114,7 @@ std::vector<Contestant> contestants_of(const CaseSet& set) {
   std::vector<Contestant> contestants;
   for (const PlannedStrategy& strategy : set.strategies) {
     contestants.push_back(
-        {fmt::format("{} / {}, {} ranks", set.workload, strategy.strategy, set.ranks),
+        {fmt::format("{} / {}, {}", set.workload, strategy.strategy, counted(set.ranks, "rank")),
          strategy.planned.plan, strategy.hash, strategy.failure});
   }
   return contestants;

@@ -82,8 +82,8 @@ std::string ranking(const std::vector<CaseRecord>& cases) {
     std::vector<std::vector<std::string>> rows;
     for (const CaseRecord& record : set) rows.push_back(row_of(record));
     text +=
-        fmt::format("{}, batch {}, {} ranks, compressor {} (times in ms)\n{}\n", set[0].workload,
-                    set[0].batch, set[0].ranks, set[0].compressor,
+        fmt::format("{}, batch {}, {}, compressor {} (times in ms)\n{}\n", set[0].workload,
+                    set[0].batch, counted(set[0].ranks, "rank"), set[0].compressor,
                     format_table({"strategy", "groups", "iteration [95 %]", "cost of comm.",
                                   "hidden", "predicted", "pred. error", "over optimum", "remarks"},
                                  rows));

@@ -2,6 +2,7 @@
 #include "bench/app/records.hpp"
 
 #include "bench/core/median.hpp"
+#include "bench/core/text.hpp"
 #include "bench/stats/summary.hpp"
 #include "bench/strategies/registry.hpp"
 
@@ -126,9 +127,9 @@ std::vector<TraceCase> make_traces(const CaseSet& set, const ContestResult& cont
   std::vector<TraceCase> traces;
   for (std::size_t i = 0; i < set.strategies.size(); ++i) {
     if (contest.contestants[i].spans.empty()) continue;
-    traces.push_back(
-        {fmt::format("{} {}, {} ranks", set.workload, set.strategies[i].strategy, set.ranks),
-         contest.contestants[i].spans, set.strategies[i].planned.timeline});
+    traces.push_back({fmt::format("{} {}, {}", set.workload, set.strategies[i].strategy,
+                                  counted(set.ranks, "rank")),
+                      contest.contestants[i].spans, set.strategies[i].planned.timeline});
   }
   return traces;
 }

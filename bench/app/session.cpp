@@ -7,6 +7,7 @@
 #include "bench/app/workload_compute.hpp"
 #include "bench/core/error.hpp"
 #include "bench/core/median.hpp"
+#include "bench/core/text.hpp"
 #include "bench/device/host/host_device.hpp"
 #include "bench/replay/calibrate.hpp"
 #include "bench/result/environment.hpp"
@@ -111,7 +112,7 @@ void Session::announce(const std::string& phase) {
 
 // Connected and calibrated once for all workloads.
 bool Session::prepare_group(int ranks) {
-  announce(fmt::format("connecting {} ranks", ranks));
+  announce(fmt::format("connecting {}", counted(ranks, "rank")));
   RankGroup& group = groups_[ranks];
   group = connect_group(control_, ranks, network_, link_);
   Bytes largest = 0;
@@ -136,7 +137,7 @@ bool Session::calibrate(RankGroup& group, int ranks, Bytes largest) {
   const auto elements = static_cast<std::size_t>(largest) / sizeof(float);
   const Bytes part = static_cast<Bytes>(shard_of(elements, 0, ranks).count * sizeof(float));
   for (const Collective collective : wanted) {
-    announce(fmt::format("calibrating {} on {} ranks", name_of(collective), ranks));
+    announce(fmt::format("calibrating {} on {}", name_of(collective), counted(ranks, "rank")));
     const Bytes most = collective == Collective::kAllGather ? part : largest;
     const MeasuredCosts measured = calibrate_group(
         group, control_, *device_, calibration_settings(most, wanted.size()), collective);
@@ -213,7 +214,7 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
                       std::size_t sets_left) {
   Workload workload = loaded.workload;
   const RankGroup& group = groups_.at(ranks);
-  announce(fmt::format("{}, {} ranks: preparing", workload.name, ranks));
+  announce(fmt::format("{}, {}: preparing", workload.name, counted(ranks, "rank")));
   std::unique_ptr<Compute> compute;
   std::unique_ptr<Replayer> replayer;
   if (takes_part(ranks)) {
@@ -236,7 +237,7 @@ bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string
   add_to_book(set, loaded.costs.all_reduce ? std::vector<Calibration>{} : group.calibrations);
 
   ContestSettings settings = contest_settings(group, set.strategies.size(), sets_left);
-  settings.title = fmt::format("{}, {} ranks", workload.name, ranks);
+  settings.title = fmt::format("{}, {}", workload.name, counted(ranks, "rank"));
   const ContestResult contest =
       run_contest(control_, replayer.get(), contestants_of(set), settings,
                   [&](const ContestProgress& progress, const ContestResult& so_far) {
@@ -255,7 +256,8 @@ Searcher Session::searcher(const CaseSet& set, Replayer* replayer, std::size_t s
   return [this, &set, replayer, sets_left](const Strategy& strategy, const Options& options,
                                            const TimeModel& model) {
     RaceSettings settings;
-    settings.label = fmt::format("{} / {}, {} ranks", set.workload, strategy.id(), set.ranks);
+    settings.label =
+        fmt::format("{} / {}, {}", set.workload, strategy.id(), counted(set.ranks, "rank"));
     settings.block = config_.iterations.block;
     settings.block_limit_ns = config_.deadline_ns / 4;
     if (config_.budget_ns > 0) {
@@ -323,8 +325,9 @@ void Session::observe(const CaseSet& set, const ContestProgress& progress,
   // show that.
   const std::string where =
       progress.phase == "measuring"
-          ? fmt::format("{}, {} ranks: measuring", set.workload, set.ranks)
-          : fmt::format("{} / {}, {} ranks: {}", set.workload, strategy, set.ranks, progress.phase);
+          ? fmt::format("{}, {}: measuring", set.workload, counted(set.ranks, "rank"))
+          : fmt::format("{} / {}, {}: {}", set.workload, strategy, counted(set.ranks, "rank"),
+                        progress.phase);
   const bool known =
       progress.time_left_ns < 1e17;  // without a budget nothing bounds the first estimates
   progress_.show(where, running_medians(set, so_far), known ? progress.time_left_ns : 0);

@@ -3,6 +3,7 @@
 
 #include "bench/app/table.hpp"
 #include "bench/core/median.hpp"
+#include "bench/core/text.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,7 @@ std::string workload_text(const CaseRecord& record) {
 }
 
 std::string title_of(const CaseRecord& record) {
-  std::string text = workload_text(record) + fmt::format(", {} ranks", record.ranks);
+  std::string text = workload_text(record) + ", " + counted(record.ranks, "rank");
   text += record.cluster.empty() ? ", the profile's own costs" : ", " + record.cluster;
   if (record.gbps > 0) text += fmt::format(" at {:.6g} Gbit/s", record.gbps);
   return "Simulated: " + text + fmt::format(", compressor {} (times in ms)", record.compressor);

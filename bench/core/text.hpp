@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@ namespace mergewise {
 /// "a, b, c".
 [[nodiscard]] std::string join(std::span<const std::string> words,
                                std::string_view separator = ", ");
+
+/// "1 rank", "4 ranks".
+[[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
 
 /// How many bytes the UTF-8 character at the start of `text` has; 0 when there is none that is
 /// valid.

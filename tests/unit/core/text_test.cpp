@@ -23,6 +23,12 @@ TEST(Join, SeparatesWords) {
   EXPECT_EQ(join(std::vector<std::string>{"one"}), "one");
 }
 
+TEST(Counted, IsPluralForAllButOne) {
+  EXPECT_EQ(counted(0, "rank"), "0 ranks");
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(2, "rank"), "2 ranks");
+}
+
 TEST(Nearest, FindsTypingSlips) {
   EXPECT_EQ(nearest("mgwfbp", strategies()), "mg_wfbp");
   EXPECT_EQ(nearest("wfpb", strategies()), "wfbp");
