@@ -31,10 +31,6 @@ void check_release(const MergePlan& plan, std::size_t index) {
   }
 }
 
-bool before_forward(const Group& group) {
-  return std::holds_alternative<BeforeForward>(group.release);
-}
-
 /// The groups [first, last) of one collective cover every tensor once: in ready order, or in
 /// forward order.
 void check_phase(const MergePlan& plan, std::size_t first, std::size_t last,
@@ -52,7 +48,7 @@ void check_phase(const MergePlan& plan, std::size_t first, std::size_t last,
       reject(plan, index,
              fmt::format("ends at {}, but there are only {} tensors", group.end, tensor_count));
     }
-    if (reverse && !before_forward(group)) {
+    if (reverse && !is_before_forward(group)) {
       reject(plan, index,
              fmt::format("begins at tensor {}, expected 0: only groups released before a forward "
                          "pass may go in forward order",
@@ -122,7 +118,7 @@ nlohmann::json to_json(const Release& release) {
   return "when_ready";
 }
 
-/// True when the group ends and one collective say everything.
+/// All groups are sent by one collective as soon as they are ready.
 bool is_simple(const MergePlan& plan) {
   return std::all_of(plan.groups.begin(), plan.groups.end(), [&](const Group& group) {
     return std::holds_alternative<WhenReady>(group.release) &&
@@ -135,8 +131,8 @@ void check_forward_phase(const MergePlan& plan) {
   const Group& last = plan.groups.back();
   for (std::size_t index = 0; index < plan.groups.size(); ++index) {
     const Group& group = plan.groups[index];
-    const bool expected = before_forward(last) && group.collective == last.collective;
-    if (before_forward(group) == expected) continue;
+    const bool expected = is_before_forward(last) && group.collective == last.collective;
+    if (is_before_forward(group) == expected) continue;
     reject(plan, index,
            fmt::format("is {}released before a forward pass, expected that of all groups of the "
                        "last phase or of none",
@@ -186,11 +182,8 @@ MergePlan plan_from_ends(std::string strategy, const std::vector<std::size_t>& e
 }
 
 bool is_plain(const MergePlan& plan) {
-  return !plan.chunking &&
-         std::all_of(plan.groups.begin(), plan.groups.end(), [](const Group& group) {
-           return group.collective == Collective::kAllReduce &&
-                  std::holds_alternative<WhenReady>(group.release);
-         });
+  return !plan.chunking && is_simple(plan) &&
+         (plan.groups.empty() || plan.groups.front().collective == Collective::kAllReduce);
 }
 
 void check(const MergePlan& plan, std::size_t tensor_count) {

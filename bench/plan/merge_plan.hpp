@@ -48,6 +48,11 @@ struct Group {
   friend bool operator==(const Group&, const Group&) = default;
 };
 
+/// Sent until the next forward pass, not by the end of the backward pass.
+[[nodiscard]] inline bool is_before_forward(const Group& group) {
+  return std::holds_alternative<BeforeForward>(group.release);
+}
+
 /// Each tensor is cut into chunks that are sent by priority (`bytescheduler`, simulated only).
 struct Chunking {
   Bytes partition = 0;  ///< largest chunk, > 0

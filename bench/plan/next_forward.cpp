@@ -127,12 +127,11 @@ class NextForward {
   }
 
   [[nodiscard]] Nanoseconds released(std::size_t index) const {
-    const Release& release = plan_.groups[index].release;
-    if (const auto* not_before = std::get_if<NotBefore>(&release)) {
-      return backward_start_ + not_before->after_backward_start;
+    const Group& group = plan_.groups[index];
+    const auto* before_forward = std::get_if<BeforeForward>(&group.release);
+    if (before_forward == nullptr || !before_forward->issued_with) {
+      return earliest_start(group, backward_start_);
     }
-    const auto* before_forward = std::get_if<BeforeForward>(&release);
-    if (before_forward == nullptr || !before_forward->issued_with) return 0;
     const std::size_t other = *before_forward->issued_with;
     if (!forward_begin_[other]) {
       throw InputError(fmt::format(
@@ -168,9 +167,7 @@ class NextForward {
 
 }  // namespace
 
-bool reaches_next_forward(const MergePlan& plan) {
-  return std::holds_alternative<BeforeForward>(plan.groups.back().release);
-}
+bool reaches_next_forward(const MergePlan& plan) { return is_before_forward(plan.groups.back()); }
 
 Nanoseconds walk_next_forward(const TimeModel& model, const MergePlan& plan, const SpanSink& sink) {
   return NextForward(model, plan, sink).run();

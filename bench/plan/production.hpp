@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compute lane of a backward pass; a part of the timeline, for this folder's walks only.
+// The compute lane of a backward pass, and what holds back a group that it made ready; a part of
+// the timeline, for this folder's walks only.
 #pragma once
 
 #include "bench/plan/merge_plan.hpp"
@@ -7,8 +8,15 @@
 #include "bench/plan/timeline.hpp"
 
 #include <cstddef>
+#include <variant>
 
 namespace mergewise {
+
+/// When the group may be sent at the earliest, whatever its tensors and the next forward pass do.
+[[nodiscard]] inline Nanoseconds earliest_start(const Group& group, Nanoseconds backward_start) {
+  const auto* not_before = std::get_if<NotBefore>(&group.release);
+  return not_before == nullptr ? 0 : backward_start + not_before->after_backward_start;
+}
 
 /// Group after group in ready order: the backward work that makes its tensors ready, then its
 /// packing and compression.

@@ -14,12 +14,6 @@
 namespace mergewise {
 namespace {
 
-/// When the group may be sent at the earliest, whatever its tensors do.
-Nanoseconds earliest_start(const Group& group, Nanoseconds backward_start) {
-  const auto* not_before = std::get_if<NotBefore>(&group.release);
-  return not_before == nullptr ? 0 : backward_start + not_before->after_backward_start;
-}
-
 /// A plan that ends with its iteration sends by the one collective that its gradients have.
 [[noreturn]] void reject_collective(const TimeModel& model, const MergePlan& plan,
                                     std::size_t index) {

@@ -25,13 +25,9 @@ std::vector<std::size_t> element_offsets(const std::vector<Bytes>& tensor_bytes)
   return offsets;
 }
 
-bool before_forward(const Group& group) {
-  return std::holds_alternative<BeforeForward>(group.release);
-}
-
 /// How many groups come before those that are sent until the next forward pass.
 std::size_t backward_groups_of(const MergePlan& plan) {
-  const auto first = std::find_if(plan.groups.begin(), plan.groups.end(), before_forward);
+  const auto first = std::find_if(plan.groups.begin(), plan.groups.end(), is_before_forward);
   return static_cast<std::size_t>(first - plan.groups.begin());
 }
 
