@@ -150,6 +150,10 @@ Timeline predict(const TimeModel& model, const MergePlan& plan) {
   return timeline;
 }
 
+Nanoseconds predict_iteration(const TimeModel& model, const std::vector<std::size_t>& ends) {
+  return predict_iteration(model, plan_from_ends("asked", ends, model.collective()));
+}
+
 Nanoseconds predict_iteration(const TimeModel& model, const MergePlan& plan) {
   const auto ignore = [](Activity, std::size_t, Nanoseconds, Nanoseconds, Nanoseconds) {};
   return reaches_next_forward(plan) ? walk_next_forward(model, plan, ignore)

@@ -51,5 +51,8 @@ struct Timeline {
 /// The iteration time alone: the same recurrence without the spans, and without allocation unless
 /// the plan reaches into the next forward pass. Equal to predict().iteration_ns. Throws the same.
 [[nodiscard]] Nanoseconds predict_iteration(const TimeModel& model, const MergePlan& plan);
+/// The same of when-ready groups that end after these tensor counts, by the model's collective.
+[[nodiscard]] Nanoseconds predict_iteration(const TimeModel& model,
+                                            const std::vector<std::size_t>& ends);
 
 }  // namespace mergewise

@@ -20,17 +20,13 @@ const char* reason(bool merged, Nanoseconds without, Nanoseconds with) {
   return without < with ? "merging here would save time" : "merging here would cost time";
 }
 
-Nanoseconds time_of(const TimeModel& model, const std::vector<std::size_t>& ends) {
-  return predict_iteration(model, plan_from_ends("toggled", ends, model.collective()));
-}
-
 }  // namespace
 
 Decisions explain_by_toggling(const TimeModel& model, const std::vector<std::size_t>& ends) {
   Decisions decisions;
   if (ends.size() > kMostExplained) return decisions;
   const bool all = model.tensor_count() <= kMostExplained;
-  const Nanoseconds planned = time_of(model, ends);
+  const Nanoseconds planned = predict_iteration(model, ends);
   for (std::size_t border = 1; border < model.tensor_count(); ++border) {
     const auto place = std::lower_bound(ends.begin(), ends.end(), border);
     const bool merged = *place != border;
@@ -42,7 +38,7 @@ Decisions explain_by_toggling(const TimeModel& model, const std::vector<std::siz
     } else {
       toggled.erase(at);
     }
-    const Nanoseconds other = time_of(model, toggled);
+    const Nanoseconds other = predict_iteration(model, toggled);
     const Nanoseconds without = merged ? planned : other;
     const Nanoseconds with = merged ? other : planned;
     decisions.push_back({.border = border,

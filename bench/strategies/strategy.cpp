@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace mergewise {
 namespace {
 
@@ -25,7 +27,7 @@ class ModelEvaluator final : public PlanEvaluator {
  public:
   explicit ModelEvaluator(const TimeModel& model) : model_(model) {}
   Nanoseconds iteration(const std::vector<std::size_t>& ends) override {
-    return predict_iteration(model_, plan_from_ends("search", ends, model_.collective()));
+    return predict_iteration(model_, ends);
   }
   [[nodiscard]] double noise() const override { return 0; }
 
@@ -86,10 +88,10 @@ MergePlan Strategy::plan_units(const TimeModel& model, const Options& given,
   const std::vector<std::size_t>& unit_ends = model.layer_ends();
   const TimeModel units = model.merged(unit_ends);
   ModelEvaluator predicted(units);
-  UnitEvaluator measured(evaluator != nullptr ? *evaluator : predicted, unit_ends);
-  PlanEvaluator* judge = &predicted;
-  if (evaluator != nullptr) judge = &measured;
-  MergePlan plan = do_plan({units, options, *judge, decisions});
+  std::optional<UnitEvaluator> measured;
+  if (evaluator != nullptr) measured.emplace(*evaluator, unit_ends);
+  PlanEvaluator& judge = measured ? static_cast<PlanEvaluator&>(*measured) : predicted;
+  MergePlan plan = do_plan({units, options, judge, decisions});
   for (Group& group : plan.groups) {
     group.begin = group.begin == 0 ? 0 : unit_ends[group.begin - 1];
     group.end = unit_ends[group.end - 1];

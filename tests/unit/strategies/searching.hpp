@@ -20,7 +20,7 @@ class Asked final : public PlanEvaluator {
   explicit Asked(Answer answer, double noise = 0) : answer_(std::move(answer)), noise_(noise) {}
   explicit Asked(const TimeModel& model)
       : Asked([&model](const std::vector<std::size_t>& ends) {
-          return predict_iteration(model, plan_from_ends("asked", ends, model.collective()));
+          return predict_iteration(model, ends);
         }) {}
 
   Nanoseconds iteration(const std::vector<std::size_t>& ends) override {
