@@ -5,6 +5,7 @@
 #include "bench/plan/timeline.hpp"
 #include "bench/strategies/registry.hpp"
 #include "tests/contract/strategies/profiles.hpp"
+#include "tests/unit/strategies/searching.hpp"
 
 #include <gmock/gmock.h>
 
@@ -40,22 +41,6 @@ Nanoseconds latest_release(const MergePlan& plan) {
   }
   return latest;
 }
-
-/// The model's answers, counted.
-class Counting final : public PlanEvaluator {
- public:
-  explicit Counting(const TimeModel& model) : model_(model) {}
-  Nanoseconds iteration(const std::vector<std::size_t>& ends) override {
-    ++asked;
-    return predict_iteration(model_, plan_from_ends("asked", ends, model_.collective()));
-  }
-  [[nodiscard]] double noise() const override { return 0; }
-
-  int asked = 0;
-
- private:
-  const TimeModel& model_;
-};
 
 /// Decisions by increasing border, each as the plan with these ends has it, none of the plan's
 /// borders missing, and readable.
@@ -268,10 +253,10 @@ TEST_P(StrategyContract, ExplainsEveryBorderOfItsPlan) {
 TEST_P(StrategyContract, AsksTheEvaluatorOnlyIfItSearches) {
   const auto strategy = make_strategy(GetParam());
   const TimeModel model(network(40, 1));
-  Counting evaluator(model);
+  Asked evaluator(model);
   EXPECT_EQ(strategy->search(model, {}, evaluator), strategy->plan(model, {}))
       << "the model's answers, wherever they come from";
-  EXPECT_EQ(evaluator.asked > 0, strategy->searches());
+  EXPECT_EQ(!evaluator.asked.empty(), strategy->searches());
 }
 
 TEST(StrategyContracts, HoldForEveryRegisteredStrategy) {
