@@ -10,20 +10,11 @@
 namespace mergewise {
 namespace {
 
+using test::expect_same_time;
 using ::testing::ElementsAre;
-
-constexpr double kTolerance = 1e-12;  // relative: both sides round differently
-
-void expect_same_time(Nanoseconds actual, Nanoseconds expected) {
-  EXPECT_NEAR(actual, expected, kTolerance * expected);
-}
 
 Nanoseconds planned(const TimeModel& model) {
   return predict_iteration(model, Optimal().plan(model, {}));
-}
-
-Nanoseconds time_of(const TimeModel& model, const std::vector<std::size_t>& ends) {
-  return predict_iteration(model, plan_from_ends("optimal", ends, model.collective()));
 }
 
 TEST(Optimal, BeatsTheGreedyRuleOnItsSmallestCounterExample) {
@@ -91,8 +82,8 @@ TEST(Optimal, LinearFormEqualsAnyCostForm) {
       const auto tensors = random.tensors(static_cast<std::size_t>(random.integer(1, 400)), shape);
       const LinearCost line = random.line(shape);
       const TimeModel model(test::profile_of(tensors, line));
-      expect_same_time(time_of(model, detail::optimal_ends_linear(model, line)),
-                       time_of(model, detail::optimal_ends_any_cost(model)));
+      expect_same_time(predict_iteration(model, detail::optimal_ends_linear(model, line)),
+                       predict_iteration(model, detail::optimal_ends_any_cost(model)));
     }
   }
 }
@@ -111,7 +102,7 @@ TEST(Optimal, NoStrategyBeatsIt) {
           const auto strategy = make_strategy(id);
           if (!strategy->within_optimal()) continue;
           const Nanoseconds other = predict_iteration(model, strategy->plan(model, {}));
-          EXPECT_GE(other, least * (1 - kTolerance)) << id;
+          EXPECT_GE(other, least * (1 - test::kRounding)) << id;
         }
       }
     }
@@ -125,12 +116,12 @@ TEST(Optimal, FreeCommunicationIsHidden) {
 
 TEST(Optimal, WithoutStartUpNothingIsMerged) {
   const TimeModel model(test::profile_of({{4, 10}, {8, 20}, {4, 1}}, LinearCost{0, 1}));
-  EXPECT_EQ(planned(model), time_of(model, {1, 2, 3}));
+  EXPECT_EQ(planned(model), predict_iteration(model, std::vector<std::size_t>{1, 2, 3}));
 }
 
 TEST(Optimal, WithoutSlopeOneGroupIsAsGoodAsAny) {
   const TimeModel model(test::profile_of({{4, 10}, {8, 0}, {4, 99}}, LinearCost{100, 0}));
-  EXPECT_EQ(planned(model), time_of(model, {3}));
+  EXPECT_EQ(planned(model), predict_iteration(model, std::vector<std::size_t>{3}));
 }
 
 TEST(Optimal, EmptyTensorsJoinTheNextThatHasBytes) {
