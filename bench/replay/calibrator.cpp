@@ -127,7 +127,7 @@ std::vector<std::size_t> Calibrator::cells_of_round(int round) {
     std::sort(chosen.begin(), chosen.end());
   }
   SplitMix64 random(settings_.seed + static_cast<std::uint64_t>(round));
-  for (std::size_t i = chosen.size(); i > 1; --i) std::swap(chosen[i - 1], chosen[random.below(i)]);
+  shuffle(chosen, random);
   return chosen;
 }
 

@@ -18,10 +18,6 @@ namespace {
 // The first one starts from a barrier and is left out.
 constexpr int kSpanIterations = 4;
 
-void shuffle(std::vector<std::size_t>& values, SplitMix64& random) {
-  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
-}
-
 class Contest {
  public:
   Contest(ControlPlane& control, Replayer* replayer, const std::vector<Contestant>& contestants,

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace mergewise {
 
@@ -29,5 +31,10 @@ class SplitMix64 {
  private:
   std::uint64_t state_;
 };
+
+/// Every order is equally likely (Fisher and Yates).
+inline void shuffle(std::vector<std::size_t>& values, SplitMix64& random) {
+  for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[random.below(i)]);
+}
 
 }  // namespace mergewise
