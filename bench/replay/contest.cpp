@@ -44,13 +44,10 @@ class Contest {
   }
 
  private:
-  // Blocks are cut to the limit; two iterations are the least that still has one without a barrier
-  // before it.
+  // Blocks are cut to the limit.
   [[nodiscard]] int block_for(std::size_t i) const {
     if (settings_.block_limit_ns <= 0 || estimates_[i] <= 0) return settings_.block;
-    const double fitting = settings_.block_limit_ns / estimates_[i];
-    return std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, settings_.block),
-                      settings_.block);
+    return block_that_fits(settings_.block_limit_ns / estimates_[i], settings_.block);
   }
 
   [[nodiscard]] Nanoseconds block_time(std::size_t i) const { return estimates_[i] * block_for(i); }

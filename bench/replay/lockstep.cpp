@@ -11,6 +11,10 @@
 
 namespace mergewise {
 
+int block_that_fits(double fitting, int block) {
+  return std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, block), block);
+}
+
 Lockstep::Lockstep(ControlPlane& control, Replayer* replayer, Stamp finish_by,
                    std::function<bool()> stop_requested)
     : control_(control),

@@ -13,6 +13,10 @@
 
 namespace mergewise {
 
+/// How many iterations a block has when `fitting` would fit: at most `block`, and two at least
+/// where `block` allows, so that one has no barrier before it.
+[[nodiscard]] int block_that_fits(double fitting, int block);
+
 /// Collective over the control plane: all ranks make the same calls. Those that take no part pass
 /// no replayer and only follow (their plans are not looked at). Used by one thread.
 class Lockstep {

@@ -73,8 +73,7 @@ void Race::start() {
   if (settings_.block_limit_ns > 0) {
     fitting = std::min(fitting, settings_.block_limit_ns / incumbent_.time_ns);
   }
-  block_ = std::clamp(static_cast<int>(std::min(fitting, 1e6)), std::min(2, settings_.block),
-                      settings_.block);
+  block_ = block_that_fits(fitting, settings_.block);
   const double affordable = remaining / 2 / (2.0 * block_ * incumbent_.time_ns);
   const int rounds = static_cast<int>(std::min<double>(affordable, kNoiseRounds));
   if (rounds < kLeastNoiseRounds) {
