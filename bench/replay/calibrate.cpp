@@ -21,17 +21,9 @@ std::size_t elements_off(Bytes bytes) { return bytes % (2 * kElement) != 0 ? 1 :
 detail::Operation operation_of(Collective collective, Communicator& communicator, float* data,
                                Stream& stream) {
   return [collective, &communicator, data, &stream](Bytes bytes) {
-    float* const first = data + elements_off(bytes);
-    const auto count = static_cast<std::size_t>(bytes / kElement);
-    switch (collective) {
-      case Collective::kAllReduce:
-        return communicator.all_reduce(first, count, stream);
-      case Collective::kReduceScatter:
-        return communicator.reduce_scatter(first, count, stream);
-      case Collective::kAllGather:
-        return communicator.all_gather(first, count * static_cast<std::size_t>(communicator.size()),
-                                       stream);
-    }
+    const Bytes ranks = collective == Collective::kAllGather ? communicator.size() : 1;
+    const auto count = static_cast<std::size_t>(bytes / kElement * ranks);
+    enqueue(collective, communicator, data + elements_off(bytes), count, stream);
   };
 }
 

@@ -63,6 +63,18 @@ bool replayable(const MergePlan& plan) {
 
 }  // namespace
 
+void enqueue(Collective collective, Communicator& communicator, float* data, std::size_t count,
+             Stream& stream) {
+  switch (collective) {
+    case Collective::kAllReduce:
+      return communicator.all_reduce(data, count, stream);
+    case Collective::kReduceScatter:
+      return communicator.reduce_scatter(data, count, stream);
+    case Collective::kAllGather:
+      return communicator.all_gather(data, count, stream);
+  }
+}
+
 Replayer::Replayer(Device& device, Communicator& communicator, Compute& compute,
                    const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group,
                    Iteration iteration)
@@ -205,18 +217,8 @@ void Replayer::enqueue_collective(const Pass& pass, std::size_t index) {
     }
   }
   open(pass, Lane::kCommunication);
-  float* data = send_buffer() + group.offset;
-  switch (group.planned.collective) {
-    case Collective::kAllReduce:
-      communicator_.all_reduce(data, group.count, communication);
-      break;
-    case Collective::kReduceScatter:
-      communicator_.reduce_scatter(data, group.count, communication);
-      break;
-    case Collective::kAllGather:
-      communicator_.all_gather(data, group.count, communication);
-      break;
-  }
+  enqueue(group.planned.collective, communicator_, send_buffer() + group.offset, group.count,
+          communication);
   close(pass, Activity::kTransfer, index);
   communication.record(*group.done);
 }

@@ -18,6 +18,11 @@
 
 namespace mergewise {
 
+/// Enqueues the collective, as Communicator has it: in place on `count` floats, of an all-gather
+/// those of all ranks.
+void enqueue(Collective collective, Communicator& communicator, float* data, std::size_t count,
+             Stream& stream);
+
 /// Where a group's gradients lie when they are sent.
 enum class Buffers {
   kSlice,  ///< all gradients in one flat buffer in ready order: a group is a slice, merging copies
