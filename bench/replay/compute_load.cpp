@@ -52,9 +52,7 @@ void ComputeLoad::start() {
 
 void ComputeLoad::enqueue_pass(std::size_t turn) {
   compute_->resume(*stream_);
-  for (std::size_t step = 0; step < compute_->forward_steps(); ++step) {
-    compute_->forward(*stream_, step);
-  }
+  compute_->forward(*stream_, 0, compute_->forward_steps());
   for (const std::size_t tensor : {0U, 1U}) compute_->backward(*stream_, tensor);
   stream_->record(*ends_[turn]);
 }
