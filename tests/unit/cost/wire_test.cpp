@@ -67,6 +67,15 @@ TEST(Collective, HasTheNameThatFilesUse) {
   EXPECT_STREQ(name_of(Collective::kAllReduce), "all_reduce");
   EXPECT_STREQ(name_of(Collective::kAllGather), "all_gather");
   EXPECT_STREQ(name_of(Collective::kReduceScatter), "reduce_scatter");
+  for (const Collective collective : kCollectives) {
+    EXPECT_EQ(collective_from(name_of(collective)), collective);
+  }
+}
+
+TEST(Collective, NamesTheValidOnesForAnUnknownOne) {
+  EXPECT_THAT([] { (void)collective_from("reduce"); },
+              ::testing::ThrowsMessage<InputError>(
+                  HasSubstr("Valid: all_reduce, all_gather, reduce_scatter")));
 }
 
 }  // namespace

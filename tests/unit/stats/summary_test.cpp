@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -59,6 +60,18 @@ TEST(SplitMix64, StaysBelowItsBoundAndReachesAllOfIt) {
   std::vector<int> hits(7, 0);
   for (int i = 0; i < 7000; ++i) ++hits.at(random.below(7));
   for (const int count : hits) EXPECT_NEAR(count, 1000, 150);
+}
+
+TEST(Shuffle, MakesEveryOrderEquallyLikely) {
+  SplitMix64 random(3);
+  std::map<std::vector<std::size_t>, int> hits;
+  for (int i = 0; i < 6000; ++i) {
+    std::vector<std::size_t> values{0, 1, 2};
+    shuffle(values, random);
+    ++hits[values];
+  }
+  EXPECT_THAT(hits, ::testing::SizeIs(6));
+  for (const auto& [order, count] : hits) EXPECT_NEAR(count, 1000, 150);
 }
 
 TEST(BootstrapMedian, GivesTheSameIntervalOnEveryMachine) {
