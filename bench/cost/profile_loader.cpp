@@ -10,14 +10,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 #include <unordered_map>
 
 namespace mergewise {
 namespace {
 
-constexpr double kLargest = std::numeric_limits<double>::max();
+// Of times and slopes. Sums of products of what a profile may have stay far from infinity.
+constexpr double kLargest = 1e18;
 constexpr std::int64_t kMostRanks = 1'000'000;
 constexpr std::int64_t kMostAccumulation = 1'000'000;
 

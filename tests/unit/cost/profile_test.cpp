@@ -285,9 +285,9 @@ TEST(Profile, RefusesPointsThatDoNotIncrease) {
   EXPECT_THAT(refusal(document), HasSubstr("at least one"));
 }
 
-TEST(Profile, RefusesNumbersThatAreNone) {
+TEST(Profile, RefusesNumbersThatAreNoneOrFarTooLarge) {
   for (const char* value :
-       {"-1", ".nan", ".inf", "nan", "inf", "1e400", "\"7\"", "[]", "{}", "x"}) {
+       {"-1", ".nan", ".inf", "nan", "inf", "1e19", "1e400", "\"7\"", "[]", "{}", "x"}) {
     const std::string text = std::string(R"(schema: mergewise/profile/1
 name: x
 forward_ns: )") + value + "\ntensors: [{name: w, bytes: 4, backward_ns: 0}]\n";
