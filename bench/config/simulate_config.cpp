@@ -10,6 +10,8 @@ namespace mergewise {
 namespace {
 
 constexpr double kMaxCases = 200'000;
+// As in a cluster's description.
+constexpr double kMinGbps = 1e-6;
 constexpr double kMaxGbps = 1e9;
 constexpr int kMaxAccumulation = 1'000'000;
 
@@ -41,7 +43,7 @@ void read_networks(const Node& root, const std::filesystem::path& folder,
     if (const auto bandwidths = root.find("bandwidths_gbps")) {
       config.bandwidths_gbps = detail::read_distinct(
           *bandwidths, "bandwidth",
-          [](const Node& entry) { return detail::above_zero(entry, kMaxGbps); });
+          [](const Node& entry) { return entry.as_number(kMinGbps, kMaxGbps); });
     }
     return;
   }
