@@ -6,8 +6,8 @@
 #include "bench/app/link_option.hpp"
 #include "bench/app/load_workloads.hpp"
 #include "bench/app/network_options.hpp"
+#include "bench/app/output.hpp"
 #include "bench/app/rank_options.hpp"
-#include "bench/app/result_book.hpp"
 #include "bench/config/run_config.hpp"
 #include "bench/core/text.hpp"
 
@@ -119,7 +119,10 @@ ExitCode calibrate(const Arguments& arguments) {
   const RankIdentity identity = identity_of(arguments.rank);
   const NetworkOptions network = network_of(arguments.rank, NetworkOptions{}.deadline_ns);
   const std::filesystem::path folder = request.out.parent_path();
-  if (identity.rank == 0) prepare_output_folder(folder.empty() ? "." : folder);
+  if (identity.rank == 0) {
+    prepare_output_folder(folder.empty() ? "." : folder);
+    check_output_file(request.out, "--out");
+  }
   const int ranks = arguments.rank.ranks.value_or(kDefaultRanks);
   if (is_alone(identity) && ranks > 1) return launch_local_ranks(ranks, child_arguments(arguments));
   const bool local = become_rank();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise import`: a user's model from times that were measured elsewhere.
 #include "bench/app/commands.hpp"
+#include "bench/app/output.hpp"
 #include "bench/result/result.hpp"
 #include "workloads/timings.hpp"
 #include "workloads/torch_trace.hpp"
@@ -61,6 +62,7 @@ void check_output(const Arguments& arguments) {
     throw InputError(
         fmt::format("--output {} is the file to read, expected another", arguments.out));
   }
+  if (arguments.out != "-") check_output_file(arguments.out, "--output");
 }
 
 ExitCode deliver(const ImportedModel& imported, const std::string& out) {

@@ -3,6 +3,7 @@
 #include "bench/app/commands.hpp"
 #include "bench/app/explanation.hpp"
 #include "bench/app/export_horovod.hpp"
+#include "bench/app/output.hpp"
 #include "bench/app/plan_document.hpp"
 #include "bench/app/planning.hpp"
 #include "bench/app/table.hpp"
@@ -15,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace mergewise {
 namespace {
@@ -24,7 +26,7 @@ struct Arguments {
   std::string strategy;
   std::vector<std::string> options;
   std::string compressor;
-  double density = 0;
+  std::optional<double> density;
   std::string format = "table";
   std::string output;
   std::string export_for;
@@ -83,9 +85,10 @@ void print(const Arguments& arguments, const PlannedCase& planned, const TimeMod
 }
 
 ExitCode plan(const Arguments& arguments) {
+  check_output_file(arguments.output, "--output");
   Profile profile = load_profile(arguments.profile);
   if (!arguments.compressor.empty()) profile.compressor = arguments.compressor;
-  if (arguments.density > 0) profile.density = arguments.density;
+  if (arguments.density) profile.density = *arguments.density;
   std::vector<std::string> notes = profile.notes;
   Options options = known_options(arguments.strategy, profile.options, notes);
   for (const std::string& assignment : arguments.options) {
@@ -116,8 +119,8 @@ void add_plan_command(CLI::App& app, Action& action) {
   command->add_option("--option", arguments->options,
                       "An option of the strategy, name=value; may be repeated; beats the profile");
   command->add_option("--compressor", arguments->compressor, "Compressor id; beats the profile");
-  command->add_option("--density", arguments->density, "Density of a sparse compressor, (0, 1]")
-      ->check(CLI::Range(1e-12, 1.0));
+  command->add_option("--density", arguments->density,
+                      "Density of a sparse compressor, 0 < density <= 1");
   add_format_option(*command, arguments->format);
   command->add_flag(
       "--explain", arguments->explain,

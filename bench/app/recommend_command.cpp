@@ -5,6 +5,7 @@
 #include "bench/app/launcher.hpp"
 #include "bench/app/link_option.hpp"
 #include "bench/app/network_options.hpp"
+#include "bench/app/output.hpp"
 #include "bench/app/plan_document.hpp"
 #include "bench/app/rank_options.hpp"
 #include "bench/app/ranking.hpp"

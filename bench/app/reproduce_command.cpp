@@ -2,6 +2,7 @@
 // `mergewise reproduce`: what papers claim beside what we get.
 #include "bench/app/commands.hpp"
 #include "bench/app/data_folder.hpp"
+#include "bench/app/output.hpp"
 #include "bench/app/paper_config.hpp"
 #include "bench/core/text.hpp"
 #include "bench/result/result.hpp"
@@ -34,6 +35,7 @@ std::vector<std::string> chosen_papers(const std::string& paper) {
 }
 
 ExitCode reproduce_papers(const Arguments& arguments) {
+  check_output_file(arguments.out, "--out");
   PaperInputs inputs{configs_folder() / "papers", clusters_folder(), accelerators_folder(), {}};
   if (!arguments.reference.empty()) inputs.reference = arguments.reference;
   std::vector<Reproduction> papers;

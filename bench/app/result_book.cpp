@@ -1,34 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/result_book.hpp"
 
-#include "bench/core/error.hpp"
-
-#include <fmt/format.h>
-#include <unistd.h>
+#include "bench/app/output.hpp"
 
 #include <chrono>
 
 namespace mergewise {
-
-void prepare_output_folder(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw InputError(
-        fmt::format("the output directory {} cannot be made ({}): choose another with --out",
-                    folder.string(), error.message()));
-  }
-  // A probe, since permissions say little to root.
-  const auto probe = folder / fmt::format(".mergewise-probe-{}", getpid());
-  try {
-    write_file(probe, "probe");
-  } catch (const BackendError& failure) {
-    throw InputError(
-        fmt::format("the output directory {} cannot be written to: choose another with --out ({})",
-                    folder.string(), failure.what()));
-  }
-  std::filesystem::remove(probe, error);
-}
 
 ResultBook::ResultBook(std::filesystem::path folder, Result base)
     : folder_(std::move(folder)), result_(std::move(base)) {

@@ -13,15 +13,11 @@
 
 namespace mergewise {
 
-/// Makes the folder and writes a probe, so that a folder that cannot be used is found out before
-/// anything runs. Throws InputError, naming it.
-void prepare_output_folder(const std::filesystem::path& folder);
-
 /// Thread-safe: the replay's thread adds, the control plane's thread may abandon. Only rank 0 has
 /// one.
 class ResultBook {
  public:
-  /// Prepares the folder.
+  /// Prepares the folder, see prepare_output_folder().
   ResultBook(std::filesystem::path folder, Result base);
 
   void add_profile(const std::string& key, const Profile& profile);

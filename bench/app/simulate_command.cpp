@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise simulate CONFIG`: the cases of a config in virtual time.
 #include "bench/app/commands.hpp"
-#include "bench/app/result_book.hpp"
+#include "bench/app/output.hpp"
 #include "bench/app/simulation.hpp"
 #include "bench/app/simulation_tables.hpp"
 #include "bench/result/environment.hpp"

@@ -228,3 +228,9 @@ def test_a_signal_keeps_what_was_measured(program, tmp_path, model, sent):
     assert record["calibrations"][0]["points"]
     assert "all_reduce" in json.loads(profile.read_text())
     assert program.run("plan", "--profile", profile, "--strategy", "wfbp").returncode == 0
+
+
+def test_a_profile_that_cannot_be_written_is_refused_before_measuring(program, tmp_path):
+    done = program.run("calibrate", "--ranks", "2", "--out", tmp_path)
+    assert done.returncode == 2 and "it is a directory" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1

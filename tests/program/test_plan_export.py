@@ -18,11 +18,6 @@ def test_output_is_the_plan_with_the_names_of_its_tensors(program, tmp_path):
     assert printed["groups"][-1] == len(NAMES)
 
 
-def test_a_plan_that_cannot_be_written_is_an_error_that_names_the_file(program, tmp_path):
-    done = program.run(*PLAN, "wfbp", "--output", tmp_path / "no" / "plan.json")
-    assert done.returncode == 3 and "plan.json" in done.stderr
-
-
 def test_horovod_gets_names_by_group_and_its_settings(program):
     plan = program.json(*PLAN, "ddp", "--format", "json")
     exported = program.json(*PLAN, "ddp", "--export", "horovod")
