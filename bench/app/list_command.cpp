@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise list`: what this build knows.
 #include "bench/app/commands.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/data_folder.hpp"
 #include "bench/app/table.hpp"
 #include "bench/app/vocabulary.hpp"
@@ -50,8 +51,8 @@ std::vector<Entry> entries(const std::string& kind) {
   for (const std::string& id : cluster_ids(clusters_folder())) {
     all.push_back({"clusters", id, load_cluster(id, clusters_folder()).description, {}});
   }
-  for (const auto& [id, options] : words.compressors) {
-    all.push_back({"compressors", id, "gradients as they are, all-reduce", options});
+  for (const CompressorEntry& entry : compressors()) {
+    all.push_back({"compressors", entry.id, entry.summary, entry.options});
   }
   for (const std::string& id : words.devices) all.push_back({"devices", id, "the processor", {}});
   for (const std::string& id : words.collectives) {

@@ -2,12 +2,12 @@
 // What a simulation config names, loaded: layer times, networks, and costs of what is no
 // collective.
 #include "bench/app/case_set.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/data_folder.hpp"
 #include "bench/app/load_workloads.hpp"
 #include "bench/app/simulation.hpp"
 #include "bench/app/vocabulary.hpp"
 #include "bench/core/error.hpp"
-#include "bench/cost/wire.hpp"
 
 #include <fmt/format.h>
 
@@ -193,28 +193,12 @@ std::vector<SimulatedNetwork> load_networks(const SimulateConfig& config) {
   return networks;
 }
 
-// The bytes that a compressor of this kind sends depend on its density.
-bool is_sparse(const std::string& compressor) {
-  constexpr Bytes kGroup = 1 << 20;
-  return WireFormat(compressor, 0.001, 4).wire_bytes(kGroup, 1) !=
-         WireFormat(compressor, 1, 4).wire_bytes(kGroup, 1);
-}
-
 }  // namespace
 
 ConfigVocabulary simulation_vocabulary() {
-  const OptionSpec density{.name = "density",
-                           .kind = OptionKind::kNumber,
-                           .summary = "the part of the elements that is sent",
-                           .default_value = 0.001,
-                           .minimum = 1e-12,
-                           .maximum = 1,
-                           .choices = {}};
   ConfigVocabulary words = vocabulary();
-  for (const std::string& id : compressor_ids()) {
-    const auto options =
-        is_sparse(id) ? std::vector<OptionSpec>{density} : std::vector<OptionSpec>{};
-    words.compressors.try_emplace(id, options);
+  for (const CompressorEntry& entry : compressors()) {
+    words.compressors[entry.id] = entry.options;
   }
   words.clusters = cluster_ids(clusters_folder());
   return words;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/vocabulary.hpp"
 
+#include "bench/app/compressors.hpp"
 #include "bench/app/data_folder.hpp"
 #include "bench/strategies/registry.hpp"
 #include "workloads/model.hpp"
@@ -14,7 +15,9 @@ ConfigVocabulary vocabulary() {
   for (const std::string& id : strategy_ids()) {
     words.strategies[id] = make_strategy(id)->options();
   }
-  words.compressors["none"] = {};
+  for (const CompressorEntry& entry : compressors()) {
+    if (entry.replayed) words.compressors[entry.id] = entry.options;
+  }
   words.accelerators = accelerator_ids(accelerators_folder());
   words.devices = {"cpu"};
   words.collectives = {"gloo"};
