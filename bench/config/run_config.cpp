@@ -16,7 +16,6 @@ using detail::small_integer;
 
 constexpr std::size_t kMaxCases = 10'000;
 constexpr std::int64_t kMaxIterations = 1'000'000;
-constexpr double kMaxLink = 1e9;  // of a_us and of gbps
 
 Nanoseconds duration(const Node& node) {
   const std::string text = node.as_string();
@@ -37,7 +36,8 @@ RunConfig::Compute read_compute(const Node& node, const std::filesystem::path& f
 
 RunConfig::Link read_link(const Node& node) {
   node.allow_keys({"a_us", "gbps"});
-  return {node.at("a_us").as_number(0, kMaxLink), above_zero(node.at("gbps"), kMaxLink)};
+  return {node.at("a_us").as_number(0, RunConfig::Link::kMostUs),
+          node.at("gbps").as_number(RunConfig::Link::kLeastGbps, RunConfig::Link::kMostGbps)};
 }
 
 RunConfig::Iterations read_iterations(const Node& node) {

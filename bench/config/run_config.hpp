@@ -63,8 +63,11 @@ struct RunConfig {
     friend bool operator==(const Compute&, const Compute&) = default;
   } compute;
   struct Link {
-    double a_us = 0;
-    double gbps = 0;
+    static constexpr double kMostUs = 1e9;
+    static constexpr double kLeastGbps = 1e-6;
+    static constexpr double kMostGbps = 1e6;
+    double a_us = 0;  ///< 0 to kMostUs
+    double gbps = 0;  ///< kLeastGbps to kMostGbps
     friend bool operator==(const Link&, const Link&) = default;
   };
   std::optional<Link> link;

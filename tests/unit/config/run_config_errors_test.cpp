@@ -320,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"an empty value is not valid here, expected a map"}},
         Wrong{"LinkWithoutLatency", with("link: {gbps: 1}"), "4:7", {"the key 'a_us' is missing"}},
         Wrong{"LinkWithoutRate", with("link: {a_us: 1}"), "4:7", {"the key 'gbps' is missing"}},
-        Wrong{"LinkRateZero", with("link: {a_us: 1, gbps: 0}"), "4:23", {"'0'", "> 0"}},
+        Wrong{"LinkRateZero", with("link: {a_us: 1, gbps: 0}"), "4:23", {"'0'", "from 1e-06 to"}},
         Wrong{"LinkRateNan", with("link: {a_us: 1, gbps: nan}"), "4:23", {"'nan'", "a number"}},
         Wrong{"LinkLatencyNegative",
               with("link: {a_us: -1, gbps: 1}"),
