@@ -21,11 +21,11 @@ std::string groups_of(const CaseRecord& record) {
 }
 
 std::string interval_text(const Difference& difference) {
-  return fmt::format("({:.1f} to {:.1f} %)", difference.interval.low * 100,
-                     difference.interval.high * 100);
+  return fmt::format("({} to {} %)", fixed(difference.interval.low * 100, 1),
+                     fixed(difference.interval.high * 100, 1));
 }
 
-std::string percent(double part) { return fmt::format("{:.1f} %", part * 100); }
+std::string percent(double part) { return fixed(part * 100, 1) + " %"; }
 
 const CaseRecord& baseline(const Recommendation& found) {
   return *std::find_if(found.measured.begin(), found.measured.end(),

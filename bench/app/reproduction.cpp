@@ -3,6 +3,7 @@
 
 #include "bench/app/table.hpp"
 #include "bench/core/error.hpp"
+#include "bench/core/text.hpp"
 #include "bench/core/version.hpp"
 
 #include <fmt/format.h>
@@ -62,9 +63,7 @@ json to_json(const Reproduction& paper) {
 
 std::string text_of(const Cell& cell, const Column& column) {
   if (const auto* word = std::get_if<std::string>(&cell)) return *word;
-  if (const auto* number = std::get_if<double>(&cell)) {
-    return fmt::format("{:.{}f}", *number, column.digits);
-  }
+  if (const auto* number = std::get_if<double>(&cell)) return fixed(*number, column.digits);
   return "-";
 }
 

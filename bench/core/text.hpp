@@ -17,6 +17,9 @@ namespace mergewise {
 /// "1 rank", "4 ranks".
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view noun);
 
+/// So many digits after the point, without a minus before zero.
+[[nodiscard]] std::string fixed(double number, int digits);
+
 /// How many bytes the UTF-8 character at the start of `text` has; 0 when there is none that is
 /// valid.
 [[nodiscard]] std::size_t utf8_length(std::string_view text);

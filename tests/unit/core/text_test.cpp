@@ -29,6 +29,14 @@ TEST(Counted, IsPluralForAllButOne) {
   EXPECT_EQ(counted(2, "rank"), "2 ranks");
 }
 
+TEST(Fixed, HasNoMinusBeforeZero) {
+  EXPECT_EQ(fixed(-0.001, 2), "0.00");
+  EXPECT_EQ(fixed(-0.4, 0), "0");
+  EXPECT_EQ(fixed(-0.006, 2), "-0.01");
+  EXPECT_EQ(fixed(-10, 1), "-10.0");
+  EXPECT_EQ(fixed(1.25, 1), "1.2");
+}
+
 TEST(Nearest, FindsTypingSlips) {
   EXPECT_EQ(nearest("mgwfbp", strategies()), "mg_wfbp");
   EXPECT_EQ(nearest("wfpb", strategies()), "wfbp");
