@@ -127,9 +127,24 @@ void require_optimum(const TimeModel& model, std::optional<Nanoseconds> optimal)
       "limit");
 }
 
-void plan(CaseRecord& record, const TimeModel& model, Optima& optima, bool compact) {
+// In words of the cluster's description, where that is what lacks a cost.
+void require_published(const CaseRecord& record, const Set& set, const TimeModel& model) {
+  if (set.network == nullptr || !set.network->cluster.published()) return;
+  for (const Collective collective : make_strategy(record.strategy)->collectives(model)) {
+    if (model.has_cost(collective)) continue;
+    throw UnsupportedError(fmt::format(
+        "cluster '{0}' has no published cost of '{1}' between {2} GPUs, which strategy '{3}' "
+        "needs: add `{1}: [{{ranks: {2}, a_us: .., b_ns_per_byte: ..}}]` to its description, or "
+        "choose another cluster, strategy or compressor",
+        set.network->cluster.name, name_of(collective), set.ranks, record.strategy));
+  }
+}
+
+void plan(CaseRecord& record, const Set& set, const TimeModel& model, Optima& optima,
+          bool compact) {
   record.optimal_ns = optima.of(record.options);
   try {
+    require_published(record, set, model);
     if (record.strategy == "optimal") require_optimum(model, record.optimal_ns);
     PlannedCase planned = plan_case(record.strategy, record.options, model, optima);
     record.status = CaseStatus::kOk;
@@ -175,7 +190,7 @@ SimulatedSet simulate_set(const Set& set, const std::vector<ChoiceConfig>& strat
   }
   const TimeModel model(profile);
   Optima optima(model);
-  for (CaseRecord& record : simulated.records) plan(record, model, optima, compact);
+  for (CaseRecord& record : simulated.records) plan(record, set, model, optima, compact);
   if (!compact) simulated.profile = std::move(profile);
   return simulated;
 }

@@ -199,7 +199,10 @@ TEST(Simulation, WhatAStrategyCannotDoIsSkippedWithTheReason) {
   const Result dense = simulate(compressed, 1);
   EXPECT_EQ(dense.cases[0].status, CaseStatus::kOk);
   EXPECT_EQ(dense.cases[2].status, CaseStatus::kSkipped);
-  EXPECT_THAT(dense.cases[2].reason, HasSubstr("reduce_scatter"));
+  EXPECT_THAT(
+      dense.cases[2].reason,
+      HasSubstr("cluster 'lines' has no published cost of 'reduce_scatter' between 4 GPUs"));
+  EXPECT_THAT(dense.cases[2].reason, HasSubstr("add `reduce_scatter: [{ranks: 4,"));
 
   compressed.compressors = {{"topk", {}}};
   compressed.workloads[0].profile.compressors["topk"] = {LinearCost{10, 0.1}, LinearCost{5, 0.1}};
