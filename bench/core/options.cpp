@@ -26,9 +26,12 @@ std::string expected_text(const OptionSpec& spec) {
   const std::string words = join(spec.choices, " | ");
   if (spec.kind == OptionKind::kWord) return words;
   const char* kind = spec.kind == OptionKind::kNumber ? "a number" : "an integer";
-  const std::string range = spec.maximum < 9.0e18
-                                ? fmt::format("{} from {} to {}", kind, spec.minimum, spec.maximum)
-                                : fmt::format("{} >= {}", kind, spec.minimum);
+  std::string range = fmt::format("{} >= {}", kind, spec.minimum);
+  if (spec.maximum < 9.0e18) {
+    range = spec.minimum == spec.maximum
+                ? fmt::format("{}", spec.minimum)
+                : fmt::format("{} from {} to {}", kind, spec.minimum, spec.maximum);
+  }
   return words.empty() ? range : range + " or " + words;
 }
 

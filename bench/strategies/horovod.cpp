@@ -35,7 +35,7 @@ Decision by_size(std::size_t border, Bytes together, Bytes fusion) {
   return {.border = border,
           .merged = fits,
           .left = "p+q",
-          .right = "fusion_bytes (inclusive)",
+          .right = "fusion_bytes",
           .left_value = static_cast<double>(together),
           .right_value = static_cast<double>(fusion),
           .unit = "bytes",

@@ -109,6 +109,13 @@ TEST(CheckedValue, TakesAWordBesideNumbersWhereTheSpecNamesIt) {
                      "an integer from 1 to 1000000000 or auto");
 }
 
+TEST(CheckedValue, SaysTheOneNumberThatIsValid) {
+  OptionSpec one = first_cap();
+  one.minimum = one.maximum = 1;
+  expect_input_error([&] { (void)checked_value(one, std::int64_t{2}); }, "'2'",
+                     "expected 1 or auto");
+}
+
 TEST(CheckedValue, RefusesANumberAndAnUnknownWordForAWord) {
   expect_input_error([] { (void)checked_value(unit(), std::string("group")); }, "'group'",
                      "tensor | layer");
