@@ -94,8 +94,13 @@ std::string legend(const Decisions& decisions) {
 }  // namespace
 
 std::string distance_text(const PlannedCase& planned) {
+  if (!planned.optimal_ns) return "";
   const std::optional<double> gap = planned.gap();
-  if (!gap) return "";
+  if (!gap) {
+    return planned.timeline.iteration_ns > 0
+               ? "above the optimum, which takes no time"
+               : "as fast as the optimum: there is nothing to compute and nothing to wait for";
+  }
   const std::string optimum = human_time(*planned.optimal_ns);
   if (*gap < -kNothing) {
     return fmt::format("{:.2f} % below the best plan that only merges ({})", *gap * -100, optimum);

@@ -141,6 +141,32 @@ def test_explain_says_how_far_the_optimum_is(program, network):
     assert "as fast as the optimum" in program.run(*command, "optimal").stdout
 
 
+def test_explain_says_that_an_iteration_without_work_is_no_slower_than_the_optimum(program, network):
+    profile = json.loads(network.read_text()) | {"forward_ns": 0}
+    for collective in ("all_reduce", "all_gather", "reduce_scatter"):
+        profile[collective] = {"model": "linear", "a_ns": 0, "b_ns_per_byte": 0}
+    for tensor in profile["tensors"]:
+        tensor["backward_ns"] = 0
+    network.write_text(json.dumps(profile))
+    text = program.run("plan", "--profile", network, "--strategy", "wfbp", "--explain").stdout
+    assert "as fast as the optimum: there is nothing to compute and nothing to wait for" in text
+    assert "not known" not in text
+
+
+@pytest.mark.parametrize(("option", "expected"), [
+    (("--density", "2", "--compressor", "topk", "--strategy", "wfbp"), "expected a number above 0, at most 1"),
+    (("--strategy", "dear", "--option", "prefetch=2"), "option 'prefetch' is '2', expected 1 or all"),
+])
+def test_a_range_is_told_as_people_write_it(program, network, option, expected):
+    profile = json.loads(network.read_text())
+    free = {"model": "linear", "a_ns": 0, "b_ns_per_byte": 0}
+    profile["compressors"] = {"topk": {"compress": free, "decompress": free}}
+    network.write_text(json.dumps(profile))
+    done = program.run("plan", "--profile", network, *option)
+    assert done.returncode == 2
+    assert expected in done.stderr
+
+
 @pytest.mark.parametrize("strategy", sorted(BUILT))
 def test_unit_layer_keeps_layers_whole_and_is_held_against_their_optimum(program, network, strategy):
     command = ["plan", "--profile", network, "--format", "json", "--option", "unit=layer", "--strategy"]
@@ -207,3 +233,24 @@ def test_a_bad_profile_is_one_sentence_with_its_place(program, tmp_path, change,
     errors = [line for line in done.stderr.splitlines() if "note:" not in line]
     assert len(errors) == 1
     assert says in errors[0]
+
+
+# What they read is not there either: the output is looked at first.
+@pytest.mark.parametrize("command", [
+    ("plan", "--profile", "none.json", "--strategy", "wfbp", "--output"),
+    ("import", "torch-trace", "none.json", "--output"),
+    ("import", "timings", "none.json", "--output"),
+    ("reproduce", "all", "--out"),
+], ids=lambda command: "-".join(command[:2]))  # fmt: skip
+def test_an_output_file_that_cannot_be_written_is_refused_before_any_work(program, tmp_path, command):
+    for file, reason in ((tmp_path / "no" / "out.json", "No such file"), (tmp_path, "it is a directory")):
+        done = program.run(*command, file)
+        assert done.returncode == 2 and done.stdout == ""
+        assert f"the output file {file} cannot be written ({reason}" in done.stderr
+        assert f"choose another with {command[-1]}\n" in done.stderr
+        assert len(done.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_may_be_an_output_file(program):
+    assert program.run("reproduce", "omgs", "--out", "/dev/null").returncode == 0
