@@ -63,7 +63,13 @@ void Calibrator::try_sizes() {
     // Connects lazily, touches the memory.
     (void)take(bytes, CostVariant::kBackToBack, 1);
     for (std::size_t variant = 0; variant < trials_.size() && !stopped_; ++variant) {
-      if (goes_on(trials_[variant])) try_size(variant, bytes);
+      if (!goes_on(trials_[variant])) continue;
+      // Where the first size alone takes the whole budget, not every variant is tried.
+      if (out_of_time_) {
+        trials_[variant].left_out = sizes_from(i);
+      } else {
+        try_size(variant, bytes);
+      }
     }
   }
 }
@@ -78,9 +84,12 @@ void Calibrator::leave_out_from(std::size_t size) {
     const Nanoseconds expected = trials.overhead + trials.operations * ratio;
     if (!trials.left_out.empty()) continue;
     if (!out_of_time_ && trials.used + expected <= share) continue;
-    trials.left_out.assign(settings_.sizes.begin() + static_cast<std::ptrdiff_t>(size),
-                           settings_.sizes.end());
+    trials.left_out = sizes_from(size);
   }
+}
+
+std::vector<Bytes> Calibrator::sizes_from(std::size_t size) const {
+  return {settings_.sizes.begin() + static_cast<std::ptrdiff_t>(size), settings_.sizes.end()};
 }
 
 void Calibrator::try_size(std::size_t variant, Bytes bytes) {

@@ -48,6 +48,7 @@ class Calibrator {
 
   void try_sizes();
   void leave_out_from(std::size_t size);
+  [[nodiscard]] std::vector<Bytes> sizes_from(std::size_t size) const;
   void try_size(std::size_t variant, Bytes bytes);
   void set_repetitions();
   void measure_round(int round);
