@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """calibrate: the files it leaves, what it refuses, and ranks that die or are told to stop."""
 
+import itertools
 import json
 import math
 import signal
@@ -53,6 +54,15 @@ def check_calibration(calibration, largest):
     assert segments["segments"][-1]["to_bytes"] == sizes[-1]
 
 
+def check_rising(used, measured):
+    """The points as measured; where they fall, their geometric mean."""
+    assert [size for size, _ in used] == [size for size, _ in measured]
+    assert all(a[1] <= b[1] * (1 + 1e-12) for a, b in zip(used, used[1:]))
+    for time_used, points in itertools.groupby(zip(used, measured), key=lambda pair: pair[0][1]):
+        logs = [math.log(ns) for _, (_, ns) in points]
+        assert time_used == pytest.approx(math.exp(sum(logs) / len(logs)))
+
+
 def test_every_collective_is_measured_under_every_condition(program, tmp_path, model):
     profile = tmp_path / "new" / "profile.json"
     done = program.run("calibrate", "--file", model, "--ranks", "2", "--out", profile, *QUICK)
@@ -88,7 +98,7 @@ def test_its_profile_has_the_costs_that_the_record_says(program, tmp_path, model
         if calibration["used"] == "line":
             assert cost["a_ns"] == calibration["fit"]["a_ns"]
         elif calibration["used"] == "points":
-            assert cost["points"] == [[point["bytes"], point["ns"]] for point in calibration["points"]]
+            check_rising(cost["points"], [[point["bytes"], point["ns"]] for point in calibration["points"]])
         else:
             assert len(cost["points"]) == 2 * len(calibration["segments"]["segments"])
     assert "pack" not in document
