@@ -142,6 +142,13 @@ bool Session::calibrate(RankGroup& group, int ranks, Bytes largest) {
     const MeasuredCosts measured = calibrate_group(
         group, control_, *device_, calibration_settings(most, wanted.size()), collective);
     if (measured.stopped) return false;
+    if (std::all_of(measured.variants.begin(), measured.variants.end(),
+                    [](const MeasuredVariant& variant) { return variant.points.empty(); })) {
+      throw InputError(fmt::format(
+          "the budget of {:.0f} s has no time to calibrate {} on {}, where a single message takes "
+          "longer than its share: give a larger budget or a faster link",
+          config_.budget_ns / 1e9, name_of(collective), counted(ranks, "rank")));
+    }
   }
   return true;
 }
@@ -150,12 +157,15 @@ CalibrationSettings Session::calibration_settings(Bytes largest, std::size_t col
   CalibrationSettings settings;
   settings.sizes = calibration_sizes(largest);
   settings.stop_requested = stop_requested;
-  // A tenth of the budget, over all sizes, rounds, collectives and groups of ranks.
+  // A tenth of the budget, over all sizes, rounds, collectives and groups of ranks; on a link where
+  // single messages take too long for that, no more than a third.
   if (config_.budget_ns > 0) {
-    const auto points =
-        static_cast<double>(settings.sizes.size() * collectives * config_.ranks.size());
+    const Nanoseconds share =
+        config_.budget_ns / static_cast<double>(collectives * config_.ranks.size());
     settings.time_per_point_ns =
-        std::min(settings.time_per_point_ns, config_.budget_ns / 10 / points / settings.rounds);
+        std::min(settings.time_per_point_ns,
+                 share / 10 / static_cast<double>(settings.sizes.size()) / settings.rounds);
+    settings.budget_ns = share / 3;
   }
   return settings;
 }
