@@ -264,13 +264,13 @@ TEST(Calibrate, EachVariantLeavesOutWhatItHasNoTimeFor) {
 }
 
 TEST(Calibrate, AFirstSizeLongerThanTheBudgetIsTriedUnderOneConditionAtMost) {
-  CalibrationSettings settings = quick({1 << 18, 1 << 19});
+  CalibrationSettings settings = quick({1 << 20, 1 << 21});
   settings.variants = {CostVariant::kIsolated, CostVariant::kBackToBack};
-  const MeasuredCosts costs = with_budget(400e6, settings);  // two of 262 ms do not fit
-  EXPECT_THAT(sizes_of(costs.variants[0]), ElementsAre(1 << 18));
-  EXPECT_THAT(costs.variants[0].left_out, ElementsAre(1 << 19));
+  const MeasuredCosts costs = with_budget(2e9, settings);  // two of 1049 ms do not fit
+  EXPECT_THAT(sizes_of(costs.variants[0]), ElementsAre(1 << 20));
+  EXPECT_THAT(costs.variants[0].left_out, ElementsAre(1 << 21));
   EXPECT_THAT(costs.variants[1].points, IsEmpty());
-  EXPECT_THAT(costs.variants[1].left_out, ElementsAre(1 << 18, 1 << 19));
+  EXPECT_THAT(costs.variants[1].left_out, ElementsAre(1 << 20, 1 << 21));
 }
 
 // The control plane of a rank that hears from rank 0 what all go by.
