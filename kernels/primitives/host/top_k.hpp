@@ -37,8 +37,9 @@ class TopKScratch {
   /// Grows to what top_k() needs for n elements, of which it selects k, in `parts` threads.
   void reserve(std::int64_t n, std::int64_t k, int parts);
 
-  /// How much that is: 512 KiB and 8 + 2 sizeof(Index) bytes for each element selected are typical;
-  /// never more than n bytes + 1 MiB for each part.
+  /// How much that is: for each part histograms of 512 KiB (32 KiB up to 2^18 elements) and, where
+  /// k <= n/8, at most 2k + max(2^14, n/1024) candidates of 4 + sizeof(Index) bytes; for all of
+  /// them a sample of at most 128 KiB.
   [[nodiscard]] static std::int64_t bytes(std::int64_t n, std::int64_t k, int parts);
 
  private:
