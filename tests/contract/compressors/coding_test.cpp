@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/compress/random_k.hpp"
+#include "tests/contract/compressors/ranks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+
+namespace mergewise::test {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+
+Floats decoded(CompressorSpec spec, const std::vector<std::size_t>& sizes, const Floats& gradient) {
+  const auto compressor = make_host_compressor(std::move(spec));
+  const GroupLayout group(0, sizes);
+  Floats memory = no_memory(*compressor, group);
+  return alone(*compressor, group, gradient, memory).mean;
+}
+
+std::vector<int> bytes_of(const char* id, const std::vector<std::size_t>& sizes,
+                          const Floats& gradient) {
+  const auto compressor = make_host_compressor({.id = id});
+  const GroupLayout group(0, sizes);
+  Floats memory = no_memory(*compressor, group);
+  std::vector<int> bytes;
+  for (const std::byte byte : alone(*compressor, group, gradient, memory).message) {
+    bytes.push_back(static_cast<int>(byte));
+  }
+  return bytes;
+}
+
+// What a GPU's messages must be too: little-endian floats (1.0 ends in 0x80, 0x3F).
+TEST(Messages, LieAsDocumented) {
+  const Floats nine{1, -1, -1, 1, 1, 1, 1, -1, 1};
+  EXPECT_THAT(bytes_of("signsgd", {9}, nine), ElementsAre(0b01111001, 1));
+  EXPECT_THAT(bytes_of("ef_signsgd", {9}, nine), ElementsAre(0b01111001, 1, 0, 0, 0x80, 0x3F));
+  EXPECT_THAT(bytes_of("onebit", {2}, {1, -1}),
+              ElementsAre(0b01, 0, 0, 0x80, 0xBF, 0, 0, 0x80, 0x3F));
+  EXPECT_THAT(bytes_of("terngrad", {5}, {1, -1, -1, 1, 1}),
+              ElementsAre(0b01101001, 1, 0, 0, 0x80, 0x3F));
+  EXPECT_THAT(bytes_of("qsgd", {1}, {-1}), ElementsAre(0x81, 0, 0, 0x80, 0x3F));
+  EXPECT_THAT(bytes_of("fp16", {2}, {1, -2}), ElementsAre(0, 0x3C, 0, 0xC0));
+  EXPECT_THAT(bytes_of("bf16", {1}, {1}), ElementsAre(0x80, 0x3F));
+}
+
+TEST(Halves, AreTheMeanOfRanksWhoseSumWouldOverflow) {
+  const auto compressor = make_host_compressor({.id = "fp16"});
+  const GroupLayout group(0, {2});
+  Floats none;
+  std::vector<Message> messages;
+  for (std::uint16_t rank = 0; rank < 4; ++rank) {
+    messages.push_back(message_of(*compressor, group, {0, rank, 4}, {40000.0F, 1.5F}, none));
+  }
+  EXPECT_THAT(mean_of(*compressor, group, {0, 0, 4}, messages), ElementsAre(40000.0F, 1.5F));
+}
+
+TEST(Halves, SendInfinitiesAndNoNumbersAsTheyAre) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const char* id : {"fp16", "bf16"}) {
+    const Floats mean = decoded({.id = id}, {3}, {inf, -inf, std::nanf("")});
+    EXPECT_EQ(mean[0], inf);
+    EXPECT_EQ(mean[1], -inf);
+    EXPECT_TRUE(std::isnan(mean[2]));
+  }
+}
+
+TEST(SignSgd, TakesTheMajority) {
+  const auto compressor = make_host_compressor({.id = "signsgd"});
+  const GroupLayout group(0, {3});
+  Floats none;
+  std::vector<Message> messages;
+  const Floats gradients[] = {{1, -2, 5}, {-3, -4, 6}, {0.5F, 7, -8}};
+  for (std::uint16_t rank = 0; rank < 3; ++rank) {
+    messages.push_back(message_of(*compressor, group, {0, rank, 3}, gradients[rank], none));
+  }
+  EXPECT_THAT(mean_of(*compressor, group, {0, 0, 3}, messages), ElementsAre(1, -1, 1));
+}
+
+TEST(SignSgd, CoinsForTiesAndZerosAreFair) {
+  const auto compressor = make_host_compressor({.id = "signsgd"});
+  constexpr std::size_t kSize = 20000;
+  const GroupLayout group(0, {kSize});
+  Floats none;
+  const auto ups = [](const Floats& votes) { return std::count(votes.begin(), votes.end(), 1.0F); };
+  const double spread = 5 * std::sqrt(kSize * 0.25);
+  const Message up = message_of(*compressor, group, {0, 0, 2}, Floats(kSize, 1), none);
+  const Message down = message_of(*compressor, group, {0, 1, 2}, Floats(kSize, -1), none);
+  const Floats ties = mean_of(*compressor, group, {0, 0, 2}, {up, down});
+  EXPECT_NEAR(static_cast<double>(ups(ties)), kSize / 2.0, spread);
+  const Floats zeros = decoded({.id = "signsgd"}, {kSize}, Floats(kSize, 0));
+  EXPECT_NEAR(static_cast<double>(ups(zeros)), kSize / 2.0, spread);
+}
+
+TEST(EfSignSgd, SendsTheMeanMagnitudeOfEachTensor) {
+  EXPECT_THAT(decoded({.id = "ef_signsgd"}, {3, 0, 2}, {1, -2, 6, -0.01F, 0.03F}),
+              ElementsAre(3, -3, 3, -0.02F, 0.02F));
+}
+
+// The published trap: a mask of numbers instead of truth values mixes the two means.
+TEST(OneBit, SendsTheMeansOfTheNegativeAndOfTheOtherElements) {
+  EXPECT_THAT(decoded({.id = "onebit"}, {4, 2, 1}, {-1, -3, 8, 0, 5, 7, -6}),
+              ElementsAre(-2, -2, 4, 4, 6, 6, -6));
+}
+
+TEST(Signum, TakesTheSignsOfTheMomentum) {
+  const auto compressor = make_host_compressor({.id = "signum"});
+  const GroupLayout group(0, {2});
+  Floats momentum(2, 0.0F);
+  (void)alone(*compressor, group, {10, -10}, momentum);
+  EXPECT_FLOAT_EQ(momentum[0], 1);
+  // One small step the other way does not turn it.
+  EXPECT_THAT(alone(*compressor, group, {-1, 1}, momentum, 1).mean, ElementsAre(1, -1));
+  EXPECT_FLOAT_EQ(momentum[0], 0.8F);
+}
+
+TEST(Qsgd, LevelsAreExactWhereTheyCanBe) {
+  // One element of a bucket: its norm, so the largest level.
+  Floats gradient(1024, 0.0F);
+  gradient[100] = -3;
+  gradient[600] = 0.25F;
+  const Floats mean = decoded({.id = "qsgd"}, {1024}, gradient);
+  EXPECT_EQ(mean, gradient) << "the other bucket's norm is not used";
+}
+
+TEST(Qsgd, IsNeverOffByMoreThanALevel) {
+  const std::vector<std::size_t> sizes{700, 400};
+  const Floats gradient = gradient_of(sizes, 3);
+  const Floats mean = decoded({.id = "qsgd"}, sizes, gradient);
+  for (std::size_t bucket = 0; bucket < gradient.size(); bucket += 512) {
+    const std::size_t end = std::min(bucket + 512, gradient.size());
+    double sum = 0;
+    for (std::size_t i = bucket; i < end; ++i) {
+      sum += static_cast<double>(gradient[i]) * static_cast<double>(gradient[i]);
+    }
+    const double level = std::sqrt(sum) / 127;
+    for (std::size_t i = bucket; i < end; ++i) {
+      ASSERT_LE(std::fabs(mean[i] - gradient[i]), 1.001 * level) << i;
+    }
+  }
+}
+
+TEST(TernGrad, SendsTheLargestMagnitudeOfEachTensorOrNothing) {
+  const Floats mean = decoded({.id = "terngrad"}, {4, 4}, {2, 2, 2, -2, 0.5F, -0.5F, 0, 0.5F});
+  EXPECT_THAT(mean, ElementsAre(2, 2, 2, -2, 0.5F, -0.5F, 0, 0.5F));
+}
+
+TEST(TernGrad, ClipsAtTwoAndAHalfDeviations) {
+  Floats gradient(100, 0.0F);
+  gradient[7] = 10;  // deviates by 1
+  const Floats mean = decoded({.id = "terngrad"}, {100}, gradient);
+  EXPECT_FLOAT_EQ(mean[7], 2.5F);
+}
+
+TEST(RandomK, PlacesAreAPermutation) {
+  for (const std::uint64_t n : {1, 2, 3, 5, 16, 17, 64, 1000, 1025}) {
+    std::set<std::uint64_t> places;
+    for (std::uint64_t i = 0; i < n; ++i) places.insert(permuted(i, n, {.seed = n}));
+    EXPECT_EQ(places.size(), n);
+    EXPECT_LT(*places.rbegin(), n);
+  }
+}
+
+TEST(RandomK, PlacesOfLargeGroupsStayInside) {
+  for (const std::uint64_t n : {(std::uint64_t{1} << 31) + 11, (std::uint64_t{1} << 40) - 3}) {
+    for (std::uint64_t i = 0; i < 100; ++i) EXPECT_LT(permuted(i, n, {.seed = 4}), n);
+    EXPECT_LT(permuted(n - 1, n, {.seed = 4}), n);
+  }
+}
+
+TEST(RandomK, EveryPlaceIsSentAsOftenAsAnyOther) {
+  constexpr std::size_t kSize = 50;
+  constexpr int kIterations = 20000;
+  const auto compressor =
+      make_host_compressor({.id = "randk", .density = 0.2, .memory = "none", .seed = 1});
+  const GroupLayout group(0, {kSize});
+  std::vector<double> sent(kSize, 0.0);
+  Floats none;
+  for (std::uint32_t iteration = 0; iteration < kIterations; ++iteration) {
+    const Floats mean = alone(*compressor, group, Floats(kSize, 1.0F), none, iteration).mean;
+    for (std::size_t i = 0; i < kSize; ++i) sent[i] += mean[i] != 0 ? 1 : 0;
+  }
+  const double spread = 5 * std::sqrt(kIterations * 0.2 * 0.8);
+  for (const double count : sent) EXPECT_NEAR(count, 0.2 * kIterations, spread);
+}
+
+TEST(RandomK, ResidualsAreSentAsTheyAreWithoutTheFactor) {
+  const Floats gradient(10, 3.0F);
+  const auto values = [&](const char* memory) {
+    std::set<float> seen;
+    for (const float value :
+         decoded({.id = "randk", .density = 0.2, .memory = memory}, {10}, gradient)) {
+      seen.insert(value);
+    }
+    return seen;
+  };
+  EXPECT_THAT(values("none"), ElementsAre(0, 15));
+  EXPECT_THAT(values("residual"), ElementsAre(0, 3));
+}
+
+}  // namespace
+}  // namespace mergewise::test
