@@ -8,8 +8,8 @@ cd "$(dirname "$0")/.." || exit
 # What the sanitizers look at: folders of tests/. Code with processes, sockets, pointers and strangers' files under
 # address and undefined, code with threads and queues under thread, except on Gloo, which is compiled without that
 # sanitizer.
-asan=(multirank contract/communicator contract/device unit/collective unit/device unit/replay unit/app unit/kernels
-      unit/workloads)
+asan=(multirank contract/communicator contract/compressors contract/device unit/collective unit/device unit/replay
+      unit/app unit/kernels unit/simt unit/workloads)
 tsan=(unit/device contract/device unit/collective unit/replay unit/app)
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
