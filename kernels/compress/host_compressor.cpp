@@ -5,6 +5,7 @@
 #include "bench/core/text.hpp"
 #include "kernels/compress/coded.hpp"
 #include "kernels/compress/halves.hpp"
+#include "kernels/compress/host_top_k.hpp"
 #include "kernels/compress/levels.hpp"
 #include "kernels/compress/random_k.hpp"
 #include "kernels/compress/signs.hpp"
@@ -36,7 +37,7 @@ class Compressor : public HostCompressor {
 
   void compress(const GroupLayout& group, const CompressStep& step, std::span<const float> gradient,
                 std::span<float> memory, std::span<std::byte> message,
-                std::span<std::byte> scratch) const override {
+                std::span<std::byte> scratch) override {
     MERGEWISE_CHECK(gradient.size() == group.elements(), "a gradient of another size");
     MERGEWISE_CHECK(memory.size() == (has_memory() ? group.elements() : 0),
                     "a memory of another size");
@@ -69,13 +70,6 @@ class Compressor : public HostCompressor {
   [[nodiscard]] DrawKey draws(const CompressStep& step, std::uint16_t stream) const {
     return {spec().seed, step.iteration, 0, stream};
   }
-
-  // k = min(n, max(1, floor(density n))), the product in double.
-  [[nodiscard]] std::uint64_t selected(const GroupLayout& group) const {
-    const std::uint64_t n = group.elements();
-    const double wanted = std::floor(spec().density * static_cast<double>(n));
-    return std::min(n, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
-  }
 };
 
 struct Entry {
@@ -84,27 +78,34 @@ struct Entry {
   std::unique_ptr<HostCompressor> (*make)(CompressorSpec);
 };
 
-template <typename Algorithm>
-std::unique_ptr<HostCompressor> make(CompressorSpec spec) {
-  return std::make_unique<Compressor<Algorithm>>(std::move(spec));
+template <typename Type>
+std::unique_ptr<HostCompressor> make_as(CompressorSpec spec) {
+  return std::make_unique<Type>(std::move(spec));
 }
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> kEntries{
-      {"fp16", {"none", "residual"}, make<Halves<Fp16>>},
-      {"bf16", {"none", "residual"}, make<Halves<Bf16>>},
-      {"randk", {"none", "residual"}, make<RandomK>},
-      {"qsgd", {"none", "residual"}, make<MeanOfCodes<QuantisedLevels>>},
-      {"signsgd", {"none"}, make<SignVote>},
-      {"ef_signsgd", {"residual"}, make<MeanOfCodes<ScaledSigns>>},
-      {"onebit", {"residual"}, make<MeanOfCodes<OneBit>>},
-      {"signum", {"momentum"}, make<MomentumVote>},
-      {"terngrad", {"none", "residual"}, make<MeanOfCodes<TernaryLevels>>},
+      {"fp16", {"none", "residual"}, make_as<Compressor<Halves<Fp16>>>},
+      {"bf16", {"none", "residual"}, make_as<Compressor<Halves<Bf16>>>},
+      {"topk", {"residual", "none"}, make_as<HostTopK>},
+      {"randk", {"none", "residual"}, make_as<Compressor<RandomK>>},
+      {"qsgd", {"none", "residual"}, make_as<Compressor<MeanOfCodes<QuantisedLevels>>>},
+      {"signsgd", {"none"}, make_as<Compressor<SignVote>>},
+      {"ef_signsgd", {"residual"}, make_as<Compressor<MeanOfCodes<ScaledSigns>>>},
+      {"onebit", {"residual"}, make_as<Compressor<MeanOfCodes<OneBit>>>},
+      {"signum", {"momentum"}, make_as<Compressor<MomentumVote>>},
+      {"terngrad", {"none", "residual"}, make_as<Compressor<MeanOfCodes<TernaryLevels>>>},
   };
   return kEntries;
 }
 
 }  // namespace
+
+std::uint64_t HostCompressor::selected(const GroupLayout& group) const {
+  const std::uint64_t n = group.elements();
+  const double wanted = std::floor(spec_.density * static_cast<double>(n));
+  return std::min(n, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
+}
 
 const std::vector<std::string>& HostCompressor::ids() {
   static const std::vector<std::string> kIds = [] {

@@ -30,8 +30,9 @@ struct CompressStep {
   std::uint32_t ranks = 1;
 };
 
-/// Immutable; any thread. Nothing is allocated by a call. Elements that are infinite or no number
-/// count as 0 and leave nothing in the memory, but fp16 and bf16 send them as they are.
+/// One compress() at a time; the rest from any thread. Nothing is allocated by a call (top-k grows
+/// its scratch memory with the largest group). Elements that are infinite or no number count as 0
+/// and leave nothing in the memory, but fp16 and bf16 send them as they are, topk infinities.
 class HostCompressor {
  public:
   virtual ~HostCompressor() = default;
@@ -53,7 +54,7 @@ class HostCompressor {
   /// when the groups change. message and scratch (aligned to 8 bytes) as large as said above.
   virtual void compress(const GroupLayout& group, const CompressStep& step,
                         std::span<const float> gradient, std::span<float> memory,
-                        std::span<std::byte> message, std::span<std::byte> scratch) const = 0;
+                        std::span<std::byte> message, std::span<std::byte> scratch) = 0;
   /// From what the collective gave, the sum or all messages in the order of ranks, what all ranks
   /// take for the mean gradient.
   virtual void decompress(const GroupLayout& group, const CompressStep& step,
@@ -61,6 +62,8 @@ class HostCompressor {
 
  protected:
   explicit HostCompressor(CompressorSpec spec) : spec_(std::move(spec)) {}
+  /// Of the sparse ones: k = min(n, max(1, floor(density n))), the product in double.
+  [[nodiscard]] std::uint64_t selected(const GroupLayout& group) const;
 
  private:
   CompressorSpec spec_;

@@ -155,6 +155,42 @@ TEST(TernGrad, ClipsAtTwoAndAHalfDeviations) {
   EXPECT_FLOAT_EQ(mean[7], 2.5F);
 }
 
+TEST(TopK, SendsTheLargestOfTheGroupTiesToTheLowerIndex) {
+  EXPECT_THAT(decoded({.id = "topk", .density = 0.5}, {3, 3}, {2, -5, 2, 1, 2, -2}),
+              ElementsAre(2, -5, 2, 0, 0, 0));
+}
+
+TEST(TopK, IsTheMeanOverRanks) {
+  const auto compressor = make_host_compressor({.id = "topk", .density = 0.5});
+  const GroupLayout group(0, {4});
+  std::vector<Message> messages;
+  const Floats gradients[] = {{4, 1, 0, -8}, {2, 1, 6, 0}};
+  for (std::uint16_t rank = 0; rank < 2; ++rank) {
+    Floats memory = no_memory(*compressor, group);
+    messages.push_back(message_of(*compressor, group, {0, rank, 2}, gradients[rank], memory));
+  }
+  EXPECT_THAT(mean_of(*compressor, group, {0, 0, 2}, messages), ElementsAre(3, 0, 3, -4));
+}
+
+TEST(TopK, SendsInfinitiesFirstAndNoNumberNever) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto compressor = make_host_compressor({.id = "topk", .density = 1});
+  const GroupLayout group(0, {4});
+  Floats memory = no_memory(*compressor, group);
+  const Floats mean = alone(*compressor, group, {1, std::nanf(""), -inf, 2}, memory).mean;
+  EXPECT_THAT(mean, ElementsAre(1, 0, -inf, 2)) << "one place of the message stays empty";
+  EXPECT_THAT(memory, Each(0.0F));
+}
+
+TEST(TopK, AnInfinityThatIsNotSentLeavesTheResidual) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto compressor = make_host_compressor({.id = "topk", .density = 0.34});
+  const GroupLayout group(0, {3});
+  Floats memory = no_memory(*compressor, group);
+  EXPECT_THAT(alone(*compressor, group, {inf, 5, inf}, memory).mean, ElementsAre(inf, 0, 0));
+  EXPECT_THAT(memory, ElementsAre(0, 5, 0));
+}
+
 TEST(RandomK, PlacesAreAPermutation) {
   for (const std::uint64_t n : {1, 2, 3, 5, 16, 17, 64, 1000, 1025}) {
     std::set<std::uint64_t> places;

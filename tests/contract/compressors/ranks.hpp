@@ -45,7 +45,7 @@ inline std::size_t total(const std::vector<std::size_t>& sizes) {
 
 /// One rank's message; `memory` as the compressor has it. Behind message and scratch stands a
 /// guard.
-inline Message message_of(const HostCompressor& compressor, const GroupLayout& group,
+inline Message message_of(HostCompressor& compressor, const GroupLayout& group,
                           const CompressStep& step, const Floats& gradient, Floats& memory) {
   constexpr std::size_t kGuard = 16;
   constexpr std::byte kUntouched{0xA5};
@@ -117,8 +117,8 @@ struct Decoded {
   Message message;
   Floats mean;
 };
-inline Decoded alone(const HostCompressor& compressor, const GroupLayout& group,
-                     const Floats& gradient, Floats& memory, std::uint32_t iteration = 0) {
+inline Decoded alone(HostCompressor& compressor, const GroupLayout& group, const Floats& gradient,
+                     Floats& memory, std::uint32_t iteration = 0) {
   const CompressStep step{.iteration = iteration, .rank = 0, .ranks = 1};
   Decoded decoded;
   decoded.message = message_of(compressor, group, step, gradient, memory);
