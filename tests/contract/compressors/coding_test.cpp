@@ -177,8 +177,11 @@ TEST(TopK, SendsInfinitiesFirstAndNoNumberNever) {
   const auto compressor = make_host_compressor({.id = "topk", .density = 1});
   const GroupLayout group(0, {4});
   Floats memory = no_memory(*compressor, group);
-  const Floats mean = alone(*compressor, group, {1, std::nanf(""), -inf, 2}, memory).mean;
-  EXPECT_THAT(mean, ElementsAre(1, 0, -inf, 2)) << "one place of the message stays empty";
+  const Decoded sent = alone(*compressor, group, {1, std::nanf(""), -inf, 2}, memory);
+  EXPECT_THAT(sent.mean, ElementsAre(1, 0, -inf, 2));
+  std::vector<std::int32_t> indices(4);
+  std::memcpy(indices.data(), sent.message.data(), 4 * sizeof(std::int32_t));
+  EXPECT_THAT(indices, ElementsAre(0, 2, 3, -1)) << "one place of the message stays empty";
   EXPECT_THAT(memory, Each(0.0F));
 }
 
