@@ -11,7 +11,6 @@ function(mergewise_library name)
 endfunction()
 
 # mergewise_test(NAME SOURCES a.cpp ... DEPENDS mergewise::core ... LABELS unit [TIMEOUT 60] [PROCESSORS 1])
-# Tests find files of the source tree below MERGEWISE_SOURCE_DIR.
 function(mergewise_test name)
   cmake_parse_arguments(arg "" "TIMEOUT;PROCESSORS" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -24,8 +23,6 @@ function(mergewise_test name)
   target_link_libraries(${name} PRIVATE mergewise_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   # Tests are compiled more often than they run.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  target_compile_definitions(${name} PRIVATE
-    MERGEWISE_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
 endfunction()
