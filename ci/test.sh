@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.." || exit
 # sanitizer.
 asan=(multirank contract/communicator contract/compressors contract/device unit/collective unit/device unit/replay
       unit/app unit/kernels unit/simt unit/workloads)
-tsan=(unit/device contract/device unit/collective unit/replay unit/app)
+tsan=(unit/device contract/device unit/collective unit/replay unit/app unit/simt)
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1:strict_string_checks=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
