@@ -3,12 +3,12 @@
 // not owned; arrays of elements have group.elements of them.
 #pragma once
 
+#include "kernels/primitives/bytes.hpp"
 #include "kernels/primitives/group_layout.hpp"
 #include "kernels/primitives/philox.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace mergewise {
 
@@ -40,9 +40,7 @@ struct DecompressArguments {
 /// Infinities and what is no number count as 0: they would spoil every scale and stay in the
 /// residual for ever.
 MERGEWISE_HD inline float finite_or_zero(float value) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &value, sizeof bits);
-  return (bits & 0x7F800000) == 0x7F800000 ? 0.0F : value;
+  return (bits_of(value) & 0x7F800000) == 0x7F800000 ? 0.0F : value;
 }
 
 /// A gradient with what was left of it in earlier iterations.

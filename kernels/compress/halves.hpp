@@ -31,8 +31,7 @@ struct Halves {
     const auto ranks = static_cast<float>(a.ranks);
     on.for_each(a.group.elements, [=] MERGEWISE_HD(std::uint64_t i) {
       const float sum = a.memory == nullptr ? a.gradient[i] : a.gradient[i] + a.memory[i];
-      const std::uint16_t half = Format::from_bits(bits_of(sum / ranks));
-      std::memcpy(a.message + 2 * i, &half, sizeof half);
+      store(a.message, i, Format::from_bits(bits_of(sum / ranks)));
       if (a.memory == nullptr) return;
       a.memory[i] = finite_or_zero(sum - ranks * decoded(a.message, i));
     });
@@ -47,18 +46,8 @@ struct Halves {
   }
 
  private:
-  MERGEWISE_HD static std::uint32_t bits_of(float value) {
-    std::uint32_t bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    return bits;
-  }
   MERGEWISE_HD static float decoded(const std::byte* message, std::uint64_t i) {
-    std::uint16_t half = 0;
-    std::memcpy(&half, message + 2 * i, sizeof half);
-    const std::uint32_t bits = Format::to_bits(half);
-    float value = 0;
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
+    return float_of(Format::to_bits(load<std::uint16_t>(message, i)));
   }
 };
 

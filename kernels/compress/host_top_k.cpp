@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace mergewise {
 namespace {
@@ -54,13 +53,10 @@ void HostTopK::decompress(const GroupLayout& group, const CompressStep& step,
     const std::byte* const indices = received.data() + rank * message_bytes(group);
     const std::byte* const values = indices + k * sizeof(std::int32_t);
     for (std::uint64_t j = 0; j < k; ++j) {
-      std::int32_t index = 0;
-      float value = 0;
-      std::memcpy(&index, indices + j * sizeof index, sizeof index);
+      const auto index = load<std::int32_t>(indices, j);
       if (index == kNothing) break;
-      std::memcpy(&value, values + j * sizeof value, sizeof value);
       // Divided one by one, or the division would need a pass over the whole gradient.
-      mean[static_cast<std::size_t>(index)] += value / ranks;
+      mean[static_cast<std::size_t>(index)] += load<float>(values, j) / ranks;
     }
   }
 }

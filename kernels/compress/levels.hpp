@@ -38,9 +38,7 @@ struct QuantisedLevels {
 
   MERGEWISE_HD static float norm_at(const GroupView& group, const std::byte* message,
                                     std::uint64_t i) {
-    float norm = 0;
-    std::memcpy(&norm, message + group.elements + i / kBucket * sizeof norm, sizeof norm);
-    return norm;
+    return load<float>(message + group.elements, i / kBucket);
   }
 
   template <typename On, typename F>
@@ -55,8 +53,8 @@ struct QuantisedLevels {
         sum += x * x;
       }
       const double root = std::sqrt(sum);
-      const float norm = root > kLargest ? static_cast<float>(kLargest) : static_cast<float>(root);
-      std::memcpy(message + group.elements + bucket * sizeof norm, &norm, sizeof norm);
+      store(message + group.elements, bucket,
+            static_cast<float>(root > kLargest ? kLargest : root));
     });
     for_each_drawn(on, group, arguments.draws,
                    [=] MERGEWISE_HD(std::uint64_t i, std::uint32_t, std::uint32_t drawn) {
@@ -126,7 +124,7 @@ struct TernaryLevels {
         },
         largest);
     on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
-      std::memcpy(message + code_bytes(group) + t * sizeof(float), largest + t, sizeof(float));
+      store(message + code_bytes(group), t, largest[t]);
     });
     for_each_drawn(on, group, arguments.draws,
                    [=] MERGEWISE_HD(std::uint64_t i, std::uint32_t tensor, std::uint32_t drawn) {
@@ -150,8 +148,7 @@ struct TernaryLevels {
     MERGEWISE_HD float operator()(std::uint64_t i, std::uint32_t tensor) const {
       const unsigned code = static_cast<unsigned>(message[i / 4]) >> (2 * (i % 4)) & 3U;
       if (code == 0) return 0;
-      float largest = 0;
-      std::memcpy(&largest, message + code_bytes(group) + tensor * sizeof largest, sizeof largest);
+      const auto largest = load<float>(message + code_bytes(group), tensor);
       return code == 1 ? largest : -largest;
     }
   };

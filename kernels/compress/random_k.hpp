@@ -54,8 +54,8 @@ struct RandomK {
     }
     on.for_each(a.selected, [=] MERGEWISE_HD(std::uint64_t j) {
       const std::uint64_t place = permuted(j, a.group.elements, key);
-      const float sent = a.memory == nullptr ? finite_or_zero(a.gradient[place]) : a.memory[place];
-      std::memcpy(a.message + j * sizeof sent, &sent, sizeof sent);
+      store(a.message, j,
+            a.memory == nullptr ? finite_or_zero(a.gradient[place]) : a.memory[place]);
       if (a.memory != nullptr) a.memory[place] = 0;
     });
   }
@@ -68,8 +68,7 @@ struct RandomK {
     const DrawKey key = places(a.group, a.draws);
     on.for_each(a.group.elements, [=] MERGEWISE_HD(std::uint64_t i) { a.mean[i] = 0; });
     on.for_each(a.selected, [=] MERGEWISE_HD(std::uint64_t j) {
-      float sum = 0;
-      std::memcpy(&sum, a.messages + j * sizeof sum, sizeof sum);
+      const auto sum = load<float>(a.messages, j);
       a.mean[permuted(j, a.group.elements, key)] = a.factor * (sum / static_cast<float>(a.ranks));
     });
   }

@@ -17,19 +17,6 @@ MERGEWISE_HD inline bool sign_bit(const std::byte* message, std::uint64_t i) {
   return (static_cast<unsigned>(message[i / 8]) >> (i % 8) & 1U) != 0;
 }
 
-/// Number `index` after the bits; they may lie at any byte.
-MERGEWISE_HD inline float scale_at(const GroupView& group, const std::byte* message,
-                                   std::uint64_t index) {
-  float scale = 0;
-  std::memcpy(&scale, message + sign_bytes(group.elements) + index * sizeof scale, sizeof scale);
-  return scale;
-}
-
-MERGEWISE_HD inline void set_scale(const GroupView& group, std::byte* message, std::uint64_t index,
-                                   float scale) {
-  std::memcpy(message + sign_bytes(group.elements) + index * sizeof scale, &scale, sizeof scale);
-}
-
 /// Writes the bits: is_positive(i).
 template <typename On, typename F>
 void pack_bits(const On& on, std::uint64_t elements, const F& is_positive, std::byte* message) {
@@ -122,7 +109,7 @@ struct ScaledSigns {
         on, group.elements, [=] MERGEWISE_HD(std::uint64_t i) { return value(i) >= 0; }, message);
     on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
       const auto count = static_cast<double>(group.begins[t + 1] - group.begins[t]);
-      set_scale(group, message, t, static_cast<float>(sums[t] / count));
+      store(message + sign_bytes(group.elements), t, static_cast<float>(sums[t] / count));
     });
   }
 
@@ -130,7 +117,7 @@ struct ScaledSigns {
     GroupView group;
     const std::byte* message;
     MERGEWISE_HD float operator()(std::uint64_t i, std::uint32_t tensor) const {
-      const float scale = scale_at(group, message, tensor);
+      const auto scale = load<float>(message + sign_bytes(group.elements), tensor);
       return sign_bit(message, i) ? scale : -scale;
     }
   };
@@ -164,9 +151,11 @@ struct OneBit {
     on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
       const auto count = static_cast<double>(group.begins[t + 1] - group.begins[t]);
       const double rest = count - negatives[t];
-      set_scale(group, message, 2 * t,
-                negatives[t] > 0 ? static_cast<float>(below[t] / negatives[t]) : 0.0F);
-      set_scale(group, message, 2 * t + 1, rest > 0 ? static_cast<float>(others[t] / rest) : 0.0F);
+      const double mean_below = negatives[t] > 0 ? below[t] / negatives[t] : 0;
+      const double mean_others = rest > 0 ? others[t] / rest : 0;
+      std::byte* const means = message + sign_bytes(group.elements);
+      store(means, 2 * t, static_cast<float>(mean_below));
+      store(means, 2 * t + 1, static_cast<float>(mean_others));
     });
   }
 
@@ -174,7 +163,8 @@ struct OneBit {
     GroupView group;
     const std::byte* message;
     MERGEWISE_HD float operator()(std::uint64_t i, std::uint32_t tensor) const {
-      return scale_at(group, message, 2 * std::uint64_t{tensor} + (sign_bit(message, i) ? 1 : 0));
+      return load<float>(message + sign_bytes(group.elements),
+                         2 * std::uint64_t{tensor} + (sign_bit(message, i) ? 1 : 0));
     }
   };
 };
