@@ -35,14 +35,10 @@ class Compressor : public HostCompressor {
     return Algorithm::scratch_bytes(group.view());
   }
 
-  void compress(const GroupLayout& group, const CompressStep& step, std::span<const float> gradient,
-                std::span<float> memory, std::span<std::byte> message,
-                std::span<std::byte> scratch) override {
-    MERGEWISE_CHECK(gradient.size() == group.elements(), "a gradient of another size");
-    MERGEWISE_CHECK(memory.size() == (has_memory() ? group.elements() : 0),
-                    "a memory of another size");
-    MERGEWISE_CHECK(message.size() >= message_bytes(group), "too small a message");
-    MERGEWISE_CHECK(scratch.size() >= scratch_bytes(group), "too little scratch");
+ private:
+  void make_message(const GroupLayout& group, const CompressStep& step,
+                    std::span<const float> gradient, std::span<float> memory,
+                    std::span<std::byte> message, std::span<std::byte> scratch) override {
     Algorithm::compress(
         HostPrimitives(),
         CompressArguments{group.view(), gradient.data(), has_memory() ? memory.data() : nullptr,
@@ -51,22 +47,18 @@ class Compressor : public HostCompressor {
                           selected(group)});
   }
 
-  void decompress(const GroupLayout& group, const CompressStep& step,
-                  std::span<const std::byte> received, std::span<float> mean) const override {
-    const std::uint64_t bytes = message_bytes(group);
-    MERGEWISE_CHECK(received.size() >= bytes * (summed() ? 1 : step.ranks), "a message is missing");
-    MERGEWISE_CHECK(mean.size() == group.elements(), "a mean of another size");
+  void make_mean(const GroupLayout& group, const CompressStep& step,
+                 std::span<const std::byte> received, std::span<float> mean) const override {
     const std::uint64_t k = selected(group);
     const float factor =
         has_memory() || k == 0
             ? 1.0F
             : static_cast<float>(static_cast<double>(group.elements()) / static_cast<double>(k));
     Algorithm::decompress(HostPrimitives(),
-                          DecompressArguments{group.view(), received.data(), bytes, mean.data(),
-                                              draws(step, 0), step.ranks, k, factor});
+                          DecompressArguments{group.view(), received.data(), message_bytes(group),
+                                              mean.data(), draws(step, 0), step.ranks, k, factor});
   }
 
- private:
   [[nodiscard]] DrawKey draws(const CompressStep& step, std::uint16_t stream) const {
     return {spec().seed, step.iteration, 0, stream};
   }
@@ -100,6 +92,25 @@ const std::vector<Entry>& entries() {
 }
 
 }  // namespace
+
+void HostCompressor::compress(const GroupLayout& group, const CompressStep& step,
+                              std::span<const float> gradient, std::span<float> memory,
+                              std::span<std::byte> message, std::span<std::byte> scratch) {
+  MERGEWISE_CHECK(gradient.size() == group.elements(), "a gradient of another size");
+  MERGEWISE_CHECK(memory.size() == (has_memory() ? group.elements() : 0),
+                  "a memory of another size");
+  MERGEWISE_CHECK(message.size() >= message_bytes(group), "too small a message");
+  MERGEWISE_CHECK(scratch.size() >= scratch_bytes(group), "too little scratch");
+  make_message(group, step, gradient, memory, message, scratch);
+}
+
+void HostCompressor::decompress(const GroupLayout& group, const CompressStep& step,
+                                std::span<const std::byte> received, std::span<float> mean) const {
+  MERGEWISE_CHECK(received.size() >= message_bytes(group) * (summed() ? 1 : step.ranks),
+                  "a message is missing");
+  MERGEWISE_CHECK(mean.size() == group.elements(), "a mean of another size");
+  make_mean(group, step, received, mean);
+}
 
 std::uint64_t HostCompressor::selected(const GroupLayout& group) const {
   const std::uint64_t n = group.elements();

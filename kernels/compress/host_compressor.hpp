@@ -52,13 +52,13 @@ class HostCompressor {
   /// Makes the message of the group's gradient. `memory`: a float for each element, as the last
   /// call left it (zeros at first), or empty without one; a tensor's part moves with the tensor
   /// when the groups change. message and scratch (aligned to 8 bytes) as large as said above.
-  virtual void compress(const GroupLayout& group, const CompressStep& step,
-                        std::span<const float> gradient, std::span<float> memory,
-                        std::span<std::byte> message, std::span<std::byte> scratch) = 0;
+  void compress(const GroupLayout& group, const CompressStep& step, std::span<const float> gradient,
+                std::span<float> memory, std::span<std::byte> message,
+                std::span<std::byte> scratch);
   /// From what the collective gave, the sum or all messages in the order of ranks, what all ranks
   /// take for the mean gradient.
-  virtual void decompress(const GroupLayout& group, const CompressStep& step,
-                          std::span<const std::byte> received, std::span<float> mean) const = 0;
+  void decompress(const GroupLayout& group, const CompressStep& step,
+                  std::span<const std::byte> received, std::span<float> mean) const;
 
  protected:
   explicit HostCompressor(CompressorSpec spec) : spec_(std::move(spec)) {}
@@ -66,6 +66,13 @@ class HostCompressor {
   [[nodiscard]] std::uint64_t selected(const GroupLayout& group) const;
 
  private:
+  // The same, of spans whose sizes were checked.
+  virtual void make_message(const GroupLayout& group, const CompressStep& step,
+                            std::span<const float> gradient, std::span<float> memory,
+                            std::span<std::byte> message, std::span<std::byte> scratch) = 0;
+  virtual void make_mean(const GroupLayout& group, const CompressStep& step,
+                         std::span<const std::byte> received, std::span<float> mean) const = 0;
+
   CompressorSpec spec_;
 };
 

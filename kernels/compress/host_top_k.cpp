@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/compress/host_top_k.hpp"
 
-#include "bench/core/error.hpp"
 #include "kernels/compress/arguments.hpp"
 
 #include <algorithm>
@@ -18,14 +17,10 @@ std::uint64_t HostTopK::message_bytes(const GroupLayout& group) const {
   return (sizeof(std::int32_t) + sizeof(float)) * selected(group);
 }
 
-void HostTopK::compress(const GroupLayout& group, const CompressStep&,
-                        std::span<const float> gradient, std::span<float> memory,
-                        std::span<std::byte> message, std::span<std::byte>) {
+void HostTopK::make_message(const GroupLayout& group, const CompressStep&,
+                            std::span<const float> gradient, std::span<float> memory,
+                            std::span<std::byte> message, std::span<std::byte>) {
   const std::uint64_t k = selected(group);
-  MERGEWISE_CHECK(gradient.size() == group.elements(), "a gradient of another size");
-  MERGEWISE_CHECK(memory.size() == (has_memory() ? group.elements() : 0),
-                  "a memory of another size");
-  MERGEWISE_CHECK(message.size() >= message_bytes(group), "too small a message");
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] += gradient[i];
   const std::span<const float> values = has_memory() ? std::span<const float>(memory) : gradient;
   const std::span indices(reinterpret_cast<std::int32_t*>(message.data()), k);
@@ -42,11 +37,9 @@ void HostTopK::compress(const GroupLayout& group, const CompressStep&,
   for (float& kept : memory) kept = finite_or_zero(kept);
 }
 
-void HostTopK::decompress(const GroupLayout& group, const CompressStep& step,
-                          std::span<const std::byte> received, std::span<float> mean) const {
+void HostTopK::make_mean(const GroupLayout& group, const CompressStep& step,
+                         std::span<const std::byte> received, std::span<float> mean) const {
   const std::uint64_t k = selected(group);
-  MERGEWISE_CHECK(received.size() >= step.ranks * message_bytes(group), "a message is missing");
-  MERGEWISE_CHECK(mean.size() == group.elements(), "a mean of another size");
   std::fill(mean.begin(), mean.end(), 0.0F);
   const auto ranks = static_cast<float>(step.ranks);
   for (std::uint32_t rank = 0; rank < step.ranks; ++rank) {

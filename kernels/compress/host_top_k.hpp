@@ -18,16 +18,16 @@ class HostTopK : public HostCompressor {
   [[nodiscard]] bool summed() const override { return false; }
   [[nodiscard]] std::uint64_t message_bytes(const GroupLayout& group) const override;
   [[nodiscard]] std::uint64_t scratch_bytes(const GroupLayout&) const override { return 0; }
-  /// Throws InputError for a group of more elements than an int32 counts.
-  void compress(const GroupLayout& group, const CompressStep& step, std::span<const float> gradient,
-                std::span<float> memory, std::span<std::byte> message,
-                std::span<std::byte> scratch) override;
-  /// The mean of what the messages say: work for each element of a message, and one pass that
-  /// clears the mean.
-  void decompress(const GroupLayout& group, const CompressStep& step,
-                  std::span<const std::byte> received, std::span<float> mean) const override;
 
  private:
+  // Throws InputError for a group of more elements than an int32 counts.
+  void make_message(const GroupLayout& group, const CompressStep& step,
+                    std::span<const float> gradient, std::span<float> memory,
+                    std::span<std::byte> message, std::span<std::byte> scratch) override;
+  // Work for each element of a message, and one pass that clears the mean.
+  void make_mean(const GroupLayout& group, const CompressStep& step,
+                 std::span<const std::byte> received, std::span<float> mean) const override;
+
   TopKScratch<std::int32_t> scratch_;
 };
 
