@@ -4,14 +4,11 @@
 #pragma once
 
 #include "kernels/compress/arguments.hpp"
+#include "kernels/primitives/sign_bits.hpp"
 
 #include <cmath>
 
 namespace mergewise {
-
-MERGEWISE_HD constexpr std::uint64_t sign_bytes(std::uint64_t elements) {
-  return (elements + 7) / 8;
-}
 
 MERGEWISE_HD inline bool sign_bit(const std::byte* message, std::uint64_t i) {
   return (static_cast<unsigned>(message[i / 8]) >> (i % 8) & 1U) != 0;

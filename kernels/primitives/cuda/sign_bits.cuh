@@ -4,14 +4,12 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/runtime.cuh"
+#include "kernels/primitives/sign_bits.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace mergewise {
-
-/// The bytes that the signs of n numbers take.
-constexpr std::size_t sign_bytes(std::size_t n) { return n / 8 + (n % 8 != 0 ? 1 : 0); }
 
 /// Index: unsigned, holds n + the number of threads. Blocks of whole warps.
 template <typename Index>
