@@ -52,20 +52,6 @@ void add_compressors(json& out, const Profile& profile) {
 
 }  // namespace
 
-Bytes size_of(DType dtype) { return dtype == DType::kFloat32 ? 4 : 2; }
-
-const char* name_of(DType dtype) {
-  switch (dtype) {
-    case DType::kFloat32:
-      return "fp32";
-    case DType::kBfloat16:
-      return "bf16";
-    case DType::kFloat16:
-      return "fp16";
-  }
-  return "unknown";
-}
-
 const CostModel& CollectiveCost::planning() const {
   if (beside_compute) return *beside_compute;
   if (back_to_back) return *back_to_back;

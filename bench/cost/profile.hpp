@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bench/config/node.hpp"
+#include "bench/core/dtype.hpp"
 #include "bench/core/options.hpp"
 #include "bench/core/units.hpp"
 #include "bench/cost/cost_model.hpp"
@@ -23,10 +24,6 @@ namespace mergewise {
 inline constexpr const char* kProfileSchema = "mergewise/profile/1";
 inline constexpr std::size_t kMostTensors = 5'000'000;
 inline constexpr Bytes kMostBytes = Bytes{1} << 53;  ///< of all tensors: exact in a double
-
-enum class DType { kFloat32, kBfloat16, kFloat16 };
-[[nodiscard]] Bytes size_of(DType dtype);
-[[nodiscard]] const char* name_of(DType dtype);  ///< "fp32", "bf16", "fp16"
 
 /// One gradient tensor; the profile lists them in ready order.
 struct ProfileTensor {

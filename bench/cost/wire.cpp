@@ -87,15 +87,6 @@ Collective collective_from(const std::string& name) {
   throw InputError(unknown_name("collective", name, names));
 }
 
-const std::vector<std::string>& compressor_ids() {
-  static const std::vector<std::string> kIds = [] {
-    std::vector<std::string> ids;
-    for (const MessageRule& rule : kRules) ids.emplace_back(rule.id);
-    return ids;
-  }();
-  return kIds;
-}
-
 WireFormat::WireFormat(const std::string& compressor, double density, Bytes element_bytes)
     : compressor_(compressor),
       density_(density),

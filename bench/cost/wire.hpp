@@ -2,6 +2,7 @@
 // How many bytes a group really puts on the wire under a compressor.
 #pragma once
 
+#include "bench/core/compressor_spec.hpp"
 #include "bench/core/units.hpp"
 
 #include <array>
@@ -52,8 +53,5 @@ class WireFormat {
   bool dense_;
   const detail::MessageRule* rule_;
 };
-
-/// The ids of all compressors this build knows.
-[[nodiscard]] const std::vector<std::string>& compressor_ids();
 
 }  // namespace mergewise
