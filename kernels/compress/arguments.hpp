@@ -3,6 +3,7 @@
 // not owned; arrays of elements have group.elements of them.
 #pragma once
 
+#include "kernels/primitives/message_facts.hpp"
 #include "kernels/primitives/bytes.hpp"
 #include "kernels/primitives/group_layout.hpp"
 #include "kernels/primitives/philox.hpp"
@@ -12,16 +13,29 @@
 
 namespace mergewise {
 
+/// What its options make of a compressor.
+struct CompressSettings {
+  std::uint32_t ranks;
+  std::uint64_t selected;  ///< k of the sparse ones
+  double density;          ///< of this iteration
+  float momentum;
+  double clip;
+  /// GroupLayout::vector_begins()
+  const std::uint64_t* vector_begins;
+  int parts;  ///< of a message
+  bool dense_vectors;
+};
+
 struct CompressArguments {
   GroupView group;
   const float* gradient;
   /// What was left of earlier iterations, or the momentum: read and written. Null without memory.
   float* memory;
-  std::byte* message;  ///< aligned to 4 bytes
-  std::byte* scratch;  ///< aligned to 8 bytes
-  DrawKey draws;       ///< of this rank; which tensor they are for is the group's matter
-  std::uint32_t ranks;
-  std::uint64_t selected;  ///< k of the sparse ones
+  std::byte* message;   ///< aligned to 4 bytes
+  std::byte* scratch;   ///< aligned to 8 bytes
+  MessageFacts* facts;  ///< bytes are those of a full message, counts are 0
+  DrawKey draws;        ///< of this rank; which tensor they are for is the group's matter
+  CompressSettings settings;
 };
 
 struct DecompressArguments {
@@ -30,32 +44,30 @@ struct DecompressArguments {
   /// the sum.
   const std::byte* messages;
   std::uint64_t stride;
+  const std::uint64_t* bytes;  ///< of each rank's message where they vary, else null
   float* mean;
   DrawKey draws;  ///< shared by all ranks: of stream 0
-  std::uint32_t ranks;
-  std::uint64_t selected;
-  float factor;  ///< of what the sparse ones say: n / k makes up for what is never sent, else 1
+  float factor;   ///< of what the sparse ones say: n / k makes up for what is never sent, else 1
+  CompressSettings settings;
 };
-
-/// Infinities and what is no number count as 0: they would spoil every scale and stay in the
-/// residual for ever.
-MERGEWISE_HD inline float finite_or_zero(float value) {
-  return (bits_of(value) & 0x7F800000) == 0x7F800000 ? 0.0F : value;
-}
 
 /// A gradient with what was left of it in earlier iterations.
 struct Accumulated {
   const float* gradient;
   const float* memory;
   MERGEWISE_HD float operator()(std::uint64_t i) const {
-    return finite_or_zero(memory == nullptr ? gradient[i] : gradient[i] + memory[i]);
+    return memory == nullptr ? gradient[i] : gradient[i] + memory[i];
   }
 };
 
-/// The key of a tensor's own draws.
-MERGEWISE_HD inline DrawKey of_tensor(const GroupView& group, DrawKey key, std::uint32_t tensor) {
-  key.tensor = group.ids[tensor];
-  return key;
-}
+/// Momentum after this gradient.
+struct Decayed {
+  const float* gradient;
+  const float* memory;
+  float momentum;
+  MERGEWISE_HD float operator()(std::uint64_t i) const {
+    return momentum * memory[i] + (1 - momentum) * gradient[i];
+  }
+};
 
 }  // namespace mergewise

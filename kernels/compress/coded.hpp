@@ -1,58 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressors that send a code for every element, and what they share. A compressor on any device
-// is a type with
+// Compressors that send a code of a few bits for every element, and then the scales of its tensors.
+// A compressor on any device is a type with
 //
-//   kSummed                         the collective adds messages up (all-reduce)
-//   bytes(group, k)                 of a message
-//   scratch_bytes(group)            that compress() uses
-//   compress(on, arguments)         by the primitives `on`
+//   summed_as()                     the type in which the collective adds messages up, if it does
+//   bytes(group, settings)          of a message
+//   scratch_bytes(group, settings)          that compress() uses
+//   compress(on, arguments)         by the primitives `on` (kernels/primitives/README.md)
 //   decompress(on, arguments)
 //
-// A code has
-//   bytes(group)                    of a message
-//   scratch_bytes(group)            that encode() uses
-//   encode(on, arguments, value)    writes the message of value(i), by the primitives `on`
-//   Decoder(group, message)         (i, tensor) -> what a message says of element i
+// A code is a type with
+//
+//   kBits                           1, 2 or 8: element i's stand in byte i * kBits / 8, lowest
+//   first kDraws                          which elements' codes need a draw kSharedDraws all ranks
+//   draw alike Source                          what is coded: Accumulated or Decayed kScales floats
+//   of a tensor that follow the codes kSums                           doubles of a tensor that
+//   set_scales() uses Scale, scale(scales, tensor)    what code() and decoded() know of a tensor
+//   set_scales(on, arguments, source, sums, scales)
+//   code(scale, x, draw)            of a finite number
+//   decoded(scale, code)            what it says
+//   kept(x, said)                   what the memory keeps of x where its code says that
+//   mean(sum, ranks, draw)          of what the ranks' codes say
 #pragma once
 
+#include "bench/core/dtype.hpp"
 #include "kernels/compress/arguments.hpp"
+#include "kernels/primitives/codes.hpp"
+#include "kernels/primitives/finite.hpp"
+#include "kernels/primitives/sums.hpp"
+
+#include <optional>
 
 namespace mergewise {
 
-/// The mean over ranks of what their messages say; the memory keeps what they do not.
 template <typename Code>
-struct MeanOfCodes {
-  static constexpr bool kSummed = false;
-  static std::uint64_t bytes(const GroupView& group, std::uint64_t) { return Code::bytes(group); }
-  static std::uint64_t scratch_bytes(const GroupView& group) { return Code::scratch_bytes(group); }
+struct Coded {
+  static std::optional<DType> summed_as() { return std::nullopt; }
+  static std::uint64_t bytes(const GroupView& group, const CompressSettings&) {
+    return code_bytes<Code::kBits>(group.elements) + scales_bytes(group);
+  }
+  static std::uint64_t scratch_bytes(const GroupView& group, const CompressSettings&) {
+    return sizeof(double) * Code::kSums * group.tensors;
+  }
 
   template <typename On>
   static void compress(const On& on, const CompressArguments& arguments) {
-    const Accumulated value{arguments.gradient, arguments.memory};
-    Code::encode(on, arguments, value);
-    if (arguments.memory == nullptr) return;
-    const typename Code::Decoder decoded{arguments.group, arguments.message};
-    float* const memory = arguments.memory;
-    on.for_each_chunk(arguments.group, [=] MERGEWISE_HD(const Chunk& chunk) {
-      for (std::uint64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) {
-        memory[i] = value(i) - decoded(i, chunk.tensor);
-      }
-    });
+    const CompressArguments& a = arguments;
+    const auto source = source_of(a, static_cast<typename Code::Source*>(nullptr));
+    std::byte* const scales = scales_of(a.group, a.message);
+    MessageFacts* facts = a.facts;  // of the first pass that sees all elements
+    if constexpr (Code::kSums > 0) {
+      Code::set_scales(on, a, source, reinterpret_cast<double*>(a.scratch), scales);
+      facts = nullptr;
+    }
+    DrawKey draws = a.draws;
+    if constexpr (Code::kSharedDraws) draws.stream = 0;
+    on.template encode<Code>(a.group, draws, source, scales, a.message, a.memory, facts);
   }
 
   template <typename On>
   static void decompress(const On& on, const DecompressArguments& arguments) {
-    const DecompressArguments a = arguments;
-    on.for_each_chunk(a.group, [=] MERGEWISE_HD(const Chunk& chunk) {
-      for (std::uint64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) {
-        float sum = 0;
-        for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {
-          const typename Code::Decoder decoded{a.group, a.messages + rank * a.stride};
-          sum += decoded(i, chunk.tensor);
-        }
-        a.mean[i] = sum / static_cast<float>(a.ranks);
-      }
-    });
+    const DecompressArguments& a = arguments;
+    on.template mean_of_codes<Code>(a.group, a.draws, a.messages, a.stride,
+                                    code_bytes<Code::kBits>(a.group.elements), a.settings.ranks,
+                                    a.mean);
+  }
+
+ private:
+  static std::uint64_t scales_bytes(const GroupView& group) {
+    return sizeof(float) * Code::kScales * group.tensors;
+  }
+  static std::byte* scales_of(const GroupView& group, std::byte* message) {
+    return message + code_bytes<Code::kBits>(group.elements);
+  }
+  static Accumulated source_of(const CompressArguments& a, const Accumulated*) {
+    return {a.gradient, a.memory};
+  }
+  static Decayed source_of(const CompressArguments& a, const Decayed*) {
+    return {a.gradient, a.memory, a.settings.momentum};
   }
 };
 

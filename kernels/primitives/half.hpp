@@ -3,6 +3,7 @@
 // every device. Rounds to nearest, ties to even, as the hardware does.
 #pragma once
 
+#include "bench/core/dtype.hpp"
 #include "kernels/primitives/host_device.hpp"
 
 #include <cstdint>
@@ -57,5 +58,18 @@ MERGEWISE_HD constexpr std::uint16_t bfloat_from_bits(std::uint32_t bits) {
 MERGEWISE_HD constexpr std::uint32_t bits_from_bfloat(std::uint16_t bfloat) {
   return static_cast<std::uint32_t>(bfloat) << 16;
 }
+
+/// The formats, as types.
+struct Fp16 {
+  static constexpr DType kType = DType::kFloat16;
+  MERGEWISE_HD static std::uint16_t from_bits(std::uint32_t bits) { return half_from_bits(bits); }
+  MERGEWISE_HD static std::uint32_t to_bits(std::uint16_t half) { return bits_from_half(half); }
+};
+
+struct Bf16 {
+  static constexpr DType kType = DType::kBfloat16;
+  MERGEWISE_HD static std::uint16_t from_bits(std::uint32_t bits) { return bfloat_from_bits(bits); }
+  MERGEWISE_HD static std::uint32_t to_bits(std::uint16_t half) { return bits_from_bfloat(half); }
+};
 
 }  // namespace mergewise

@@ -14,8 +14,9 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-Floats decoded(CompressorSpec spec, const std::vector<std::size_t>& sizes, const Floats& gradient) {
-  const auto compressor = make_host_compressor(std::move(spec));
+Floats decoded(const char* id, const Given& given, const std::vector<std::size_t>& sizes,
+               const Floats& gradient) {
+  const auto compressor = make(id, given);
   const GroupLayout group(0, sizes);
   Floats memory = no_memory(*compressor, group);
   return alone(*compressor, group, gradient, memory).mean;
@@ -23,7 +24,7 @@ Floats decoded(CompressorSpec spec, const std::vector<std::size_t>& sizes, const
 
 std::vector<int> bytes_of(const char* id, const std::vector<std::size_t>& sizes,
                           const Floats& gradient) {
-  const auto compressor = make_host_compressor({.id = id});
+  const auto compressor = make(id);
   const GroupLayout group(0, sizes);
   Floats memory = no_memory(*compressor, group);
   std::vector<int> bytes;
@@ -48,7 +49,7 @@ TEST(Messages, LieAsDocumented) {
 }
 
 TEST(Halves, AreTheMeanOfRanksWhoseSumWouldOverflow) {
-  const auto compressor = make_host_compressor({.id = "fp16"});
+  const auto compressor = make("fp16");
   const GroupLayout group(0, {2});
   Floats none;
   std::vector<Message> messages;
@@ -61,7 +62,7 @@ TEST(Halves, AreTheMeanOfRanksWhoseSumWouldOverflow) {
 TEST(Halves, SendInfinitiesAndNoNumbersAsTheyAre) {
   const float inf = std::numeric_limits<float>::infinity();
   for (const char* id : {"fp16", "bf16"}) {
-    const Floats mean = decoded({.id = id}, {3}, {inf, -inf, std::nanf("")});
+    const Floats mean = decoded(id, {}, {3}, {inf, -inf, std::nanf("")});
     EXPECT_EQ(mean[0], inf);
     EXPECT_EQ(mean[1], -inf);
     EXPECT_TRUE(std::isnan(mean[2]));
@@ -69,7 +70,7 @@ TEST(Halves, SendInfinitiesAndNoNumbersAsTheyAre) {
 }
 
 TEST(SignSgd, TakesTheMajority) {
-  const auto compressor = make_host_compressor({.id = "signsgd"});
+  const auto compressor = make("signsgd");
   const GroupLayout group(0, {3});
   Floats none;
   std::vector<Message> messages;
@@ -81,7 +82,7 @@ TEST(SignSgd, TakesTheMajority) {
 }
 
 TEST(SignSgd, CoinsForTiesAndZerosAreFair) {
-  const auto compressor = make_host_compressor({.id = "signsgd"});
+  const auto compressor = make("signsgd");
   constexpr std::size_t kSize = 20000;
   const GroupLayout group(0, {kSize});
   Floats none;
@@ -91,23 +92,23 @@ TEST(SignSgd, CoinsForTiesAndZerosAreFair) {
   const Message down = message_of(*compressor, group, {0, 1, 2}, Floats(kSize, -1), none);
   const Floats ties = mean_of(*compressor, group, {0, 0, 2}, {up, down});
   EXPECT_NEAR(static_cast<double>(ups(ties)), kSize / 2.0, spread);
-  const Floats zeros = decoded({.id = "signsgd"}, {kSize}, Floats(kSize, 0));
+  const Floats zeros = decoded("signsgd", {}, {kSize}, Floats(kSize, 0));
   EXPECT_NEAR(static_cast<double>(ups(zeros)), kSize / 2.0, spread);
 }
 
 TEST(EfSignSgd, SendsTheMeanMagnitudeOfEachTensor) {
-  EXPECT_THAT(decoded({.id = "ef_signsgd"}, {3, 0, 2}, {1, -2, 6, -0.01F, 0.03F}),
+  EXPECT_THAT(decoded("ef_signsgd", {}, {3, 0, 2}, {1, -2, 6, -0.01F, 0.03F}),
               ElementsAre(3, -3, 3, -0.02F, 0.02F));
 }
 
 // The published trap: a mask of numbers instead of truth values mixes the two means.
 TEST(OneBit, SendsTheMeansOfTheNegativeAndOfTheOtherElements) {
-  EXPECT_THAT(decoded({.id = "onebit"}, {4, 2, 1}, {-1, -3, 8, 0, 5, 7, -6}),
+  EXPECT_THAT(decoded("onebit", {}, {4, 2, 1}, {-1, -3, 8, 0, 5, 7, -6}),
               ElementsAre(-2, -2, 4, 4, 6, 6, -6));
 }
 
 TEST(Signum, TakesTheSignsOfTheMomentum) {
-  const auto compressor = make_host_compressor({.id = "signum"});
+  const auto compressor = make("signum");
   const GroupLayout group(0, {2});
   Floats momentum(2, 0.0F);
   (void)alone(*compressor, group, {10, -10}, momentum);
@@ -122,14 +123,14 @@ TEST(Qsgd, LevelsAreExactWhereTheyCanBe) {
   Floats gradient(1024, 0.0F);
   gradient[100] = -3;
   gradient[600] = 0.25F;
-  const Floats mean = decoded({.id = "qsgd"}, {1024}, gradient);
+  const Floats mean = decoded("qsgd", {}, {1024}, gradient);
   EXPECT_EQ(mean, gradient) << "the other bucket's norm is not used";
 }
 
 TEST(Qsgd, IsNeverOffByMoreThanALevel) {
   const std::vector<std::size_t> sizes{700, 400};
   const Floats gradient = gradient_of(sizes, 3);
-  const Floats mean = decoded({.id = "qsgd"}, sizes, gradient);
+  const Floats mean = decoded("qsgd", {}, sizes, gradient);
   for (std::size_t bucket = 0; bucket < gradient.size(); bucket += 512) {
     const std::size_t end = std::min(bucket + 512, gradient.size());
     double sum = 0;
@@ -144,24 +145,24 @@ TEST(Qsgd, IsNeverOffByMoreThanALevel) {
 }
 
 TEST(TernGrad, SendsTheLargestMagnitudeOfEachTensorOrNothing) {
-  const Floats mean = decoded({.id = "terngrad"}, {4, 4}, {2, 2, 2, -2, 0.5F, -0.5F, 0, 0.5F});
+  const Floats mean = decoded("terngrad", {}, {4, 4}, {2, 2, 2, -2, 0.5F, -0.5F, 0, 0.5F});
   EXPECT_THAT(mean, ElementsAre(2, 2, 2, -2, 0.5F, -0.5F, 0, 0.5F));
 }
 
 TEST(TernGrad, ClipsAtTwoAndAHalfDeviations) {
   Floats gradient(100, 0.0F);
   gradient[7] = 10;  // deviates by 1
-  const Floats mean = decoded({.id = "terngrad"}, {100}, gradient);
+  const Floats mean = decoded("terngrad", {}, {100}, gradient);
   EXPECT_FLOAT_EQ(mean[7], 2.5F);
 }
 
 TEST(TopK, SendsTheLargestOfTheGroupTiesToTheLowerIndex) {
-  EXPECT_THAT(decoded({.id = "topk", .density = 0.5}, {3, 3}, {2, -5, 2, 1, 2, -2}),
+  EXPECT_THAT(decoded("topk", {{"density", 0.5}}, {3, 3}, {2, -5, 2, 1, 2, -2}),
               ElementsAre(2, -5, 2, 0, 0, 0));
 }
 
 TEST(TopK, IsTheMeanOverRanks) {
-  const auto compressor = make_host_compressor({.id = "topk", .density = 0.5});
+  const auto compressor = make("topk", {{"density", 0.5}});
   const GroupLayout group(0, {4});
   std::vector<Message> messages;
   const Floats gradients[] = {{4, 1, 0, -8}, {2, 1, 6, 0}};
@@ -174,7 +175,7 @@ TEST(TopK, IsTheMeanOverRanks) {
 
 TEST(TopK, SendsInfinitiesFirstAndNoNumberNever) {
   const float inf = std::numeric_limits<float>::infinity();
-  const auto compressor = make_host_compressor({.id = "topk", .density = 1});
+  const auto compressor = make("topk", {{"density", 1.0}});
   const GroupLayout group(0, {4});
   Floats memory = no_memory(*compressor, group);
   const Decoded sent = alone(*compressor, group, {1, std::nanf(""), -inf, 2}, memory);
@@ -187,7 +188,7 @@ TEST(TopK, SendsInfinitiesFirstAndNoNumberNever) {
 
 TEST(TopK, AnInfinityThatIsNotSentLeavesTheResidual) {
   const float inf = std::numeric_limits<float>::infinity();
-  const auto compressor = make_host_compressor({.id = "topk", .density = 0.34});
+  const auto compressor = make("topk", {{"density", 0.34}});
   const GroupLayout group(0, {3});
   Floats memory = no_memory(*compressor, group);
   EXPECT_THAT(alone(*compressor, group, {inf, 5, inf}, memory).mean, ElementsAre(inf, 0, 0));
@@ -213,8 +214,7 @@ TEST(RandomK, PlacesOfLargeGroupsStayInside) {
 TEST(RandomK, EveryPlaceIsSentAsOftenAsAnyOther) {
   constexpr std::size_t kSize = 50;
   constexpr int kIterations = 20000;
-  const auto compressor =
-      make_host_compressor({.id = "randk", .density = 0.2, .memory = "none", .seed = 1});
+  const auto compressor = make("randk", {{"density", 0.2}}, 1);
   const GroupLayout group(0, {kSize});
   std::vector<double> sent(kSize, 0.0);
   Floats none;
@@ -231,7 +231,7 @@ TEST(RandomK, ResidualsAreSentAsTheyAreWithoutTheFactor) {
   const auto values = [&](const char* memory) {
     std::set<float> seen;
     for (const float value :
-         decoded({.id = "randk", .density = 0.2, .memory = memory}, {10}, gradient)) {
+         decoded("randk", {{"density", 0.2}, {"memory", memory}}, {10}, gradient)) {
       seen.insert(value);
     }
     return seen;

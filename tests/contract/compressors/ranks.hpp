@@ -3,17 +3,19 @@
 #pragma once
 
 #include "bench/stats/random.hpp"
-#include "kernels/compress/host_compressor.hpp"
+#include "kernels/compress/compressor.hpp"
+#include "kernels/primitives/bytes.hpp"
 #include "kernels/primitives/half.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -22,6 +24,15 @@ namespace mergewise::test {
 
 using Floats = std::vector<float>;
 using Message = std::vector<std::byte>;
+using Given = std::map<std::string, OptionValue>;
+
+/// A compressor of the device that is tested: each defines it.
+std::unique_ptr<Compressor> make_tested(const CompressorSpec& spec);
+
+inline std::unique_ptr<Compressor> make(const std::string& id, const Given& given = {},
+                                        std::uint64_t seed = 0) {
+  return make_tested(compressor_spec(id, Options(given), seed));
+}
 
 /// About normal, each tensor of its own scale, a hundredfold apart.
 inline Floats gradient_of(const std::vector<std::size_t>& sizes, std::uint64_t seed) {
@@ -44,9 +55,10 @@ inline std::size_t total(const std::vector<std::size_t>& sizes) {
 }
 
 /// One rank's message; `memory` as the compressor has it. Behind message and scratch stands a
-/// guard.
-inline Message message_of(HostCompressor& compressor, const GroupLayout& group,
-                          const CompressStep& step, const Floats& gradient, Floats& memory) {
+/// guard. `facts` gets what the compressor says of it.
+inline Message message_of(Compressor& compressor, const GroupLayout& group,
+                          const CompressStep& step, const Floats& gradient, Floats& memory,
+                          MessageFacts* facts = nullptr) {
   constexpr std::size_t kGuard = 16;
   constexpr std::byte kUntouched{0xA5};
   const std::size_t bytes = compressor.message_bytes(group);
@@ -55,60 +67,71 @@ inline Message message_of(HostCompressor& compressor, const GroupLayout& group,
   std::vector<double> scratch((scratch_bytes + kGuard) / sizeof(double) + 1);
   const auto scratch_span = std::as_writable_bytes(std::span(scratch));
   std::fill(scratch_span.begin(), scratch_span.end(), kUntouched);
+  MessageFacts said;
   compressor.compress(group, step, gradient, memory, std::span(message).first(bytes),
-                      scratch_span.first(scratch_bytes));
+                      scratch_span.first(scratch_bytes), said);
+  EXPECT_LE(said.bytes, bytes);
+  if (!compressor.varies()) {
+    EXPECT_EQ(said.bytes, bytes);
+  }
+  if (facts != nullptr) *facts = said;
   for (std::size_t i = bytes; i < message.size(); ++i) EXPECT_EQ(message[i], kUntouched);
   for (std::size_t i = scratch_bytes; i < scratch_span.size(); ++i) {
     EXPECT_EQ(scratch_span[i], kUntouched);
   }
-  message.resize(bytes);
+  message.resize(said.bytes);
   return message;
 }
 
 /// As an all-reduce of the message's type adds up (halves are rounded after each addition).
-inline Message sum_of(const std::string& id, const std::vector<Message>& messages) {
+inline Message sum_of(DType type, const std::vector<Message>& messages) {
   Message sum = messages.front();
   for (std::size_t rank = 1; rank < messages.size(); ++rank) {
-    if (id == "randk") {
-      for (std::size_t at = 0; at < sum.size(); at += sizeof(float)) {
-        float a = 0;
-        float b = 0;
-        std::memcpy(&a, sum.data() + at, sizeof a);
-        std::memcpy(&b, messages[rank].data() + at, sizeof b);
-        a += b;
-        std::memcpy(sum.data() + at, &a, sizeof a);
+    if (type == DType::kFloat32) {
+      for (std::size_t i = 0; i < sum.size() / sizeof(float); ++i) {
+        store(sum.data(), i, load<float>(sum.data(), i) + load<float>(messages[rank].data(), i));
       }
       continue;
     }
-    for (std::size_t at = 0; at < sum.size(); at += 2) {
-      std::uint16_t a = 0;
-      std::uint16_t b = 0;
-      std::memcpy(&a, sum.data() + at, sizeof a);
-      std::memcpy(&b, messages[rank].data() + at, sizeof b);
-      const auto value = [&](std::uint16_t half) {
-        return std::bit_cast<float>(id == "fp16" ? bits_from_half(half) : bits_from_bfloat(half));
+    const bool fp16 = type == DType::kFloat16;
+    for (std::size_t i = 0; i < sum.size() / 2; ++i) {
+      const auto value = [&](const Message& message) {
+        const auto half = load<std::uint16_t>(message.data(), i);
+        return float_of(fp16 ? bits_from_half(half) : bits_from_bfloat(half));
       };
-      const auto bits = std::bit_cast<std::uint32_t>(value(a) + value(b));
-      a = id == "fp16" ? half_from_bits(bits) : bfloat_from_bits(bits);
-      std::memcpy(sum.data() + at, &a, sizeof a);
+      const std::uint32_t bits = bits_of(value(sum) + value(messages[rank]));
+      store(sum.data(), i, fp16 ? half_from_bits(bits) : bfloat_from_bits(bits));
     }
   }
   return sum;
 }
 
-/// What all ranks take for the mean.
-inline Floats mean_of(const HostCompressor& compressor, const GroupLayout& group,
-                      const CompressStep& step, const std::vector<Message>& messages) {
-  Message received;
-  if (compressor.summed()) {
-    received = sum_of(compressor.spec().id, messages);
-  } else {
-    for (const Message& message : messages) {
-      received.insert(received.end(), message.begin(), message.end());
+/// What the collective gives: the sum, or the messages at their places.
+inline Message received_from(const Compressor& compressor, const GroupLayout& group,
+                             const std::vector<Message>& messages) {
+  if (const auto type = compressor.summed_as()) return sum_of(*type, messages);
+  const std::size_t bytes = compressor.message_bytes(group);
+  const auto parts = static_cast<std::size_t>(compressor.parts());
+  Message received(bytes * messages.size(), std::byte{0xA5});
+  for (std::size_t rank = 0; rank < messages.size(); ++rank) {
+    const std::size_t size = parts == 1 ? messages[rank].size() : bytes / parts;
+    const std::size_t apart = bytes / parts;
+    for (std::size_t part = 0; part < parts; ++part) {
+      std::memcpy(received.data() + (part * messages.size() + rank) * apart,
+                  messages[rank].data() + part * apart, size);
     }
   }
+  return received;
+}
+
+/// What all ranks take for the mean.
+inline Floats mean_of(const Compressor& compressor, const GroupLayout& group,
+                      const CompressStep& step, const std::vector<Message>& messages) {
+  std::vector<std::uint64_t> sizes;
+  for (const Message& message : messages) sizes.push_back(message.size());
+  if (!compressor.varies()) sizes.clear();
   Floats mean(group.elements(), -77.0F);
-  compressor.decompress(group, step, received, mean);
+  compressor.decompress(group, step, received_from(compressor, group, messages), sizes, mean);
   return mean;
 }
 
@@ -117,7 +140,7 @@ struct Decoded {
   Message message;
   Floats mean;
 };
-inline Decoded alone(HostCompressor& compressor, const GroupLayout& group, const Floats& gradient,
+inline Decoded alone(Compressor& compressor, const GroupLayout& group, const Floats& gradient,
                      Floats& memory, std::uint32_t iteration = 0) {
   const CompressStep step{.iteration = iteration, .rank = 0, .ranks = 1};
   Decoded decoded;
@@ -126,8 +149,8 @@ inline Decoded alone(HostCompressor& compressor, const GroupLayout& group, const
   return decoded;
 }
 
-inline Floats no_memory(const HostCompressor& compressor, const GroupLayout& group) {
-  return Floats(compressor.has_memory() ? group.elements() : 0, 0.0F);
+inline Floats no_memory(const Compressor& compressor, const GroupLayout& group) {
+  return Floats(compressor.memory_floats() * group.elements(), 0.0F);
 }
 
 }  // namespace mergewise::test

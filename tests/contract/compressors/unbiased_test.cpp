@@ -13,7 +13,7 @@ class Unbiased : public testing::TestWithParam<std::string> {};
 TEST_P(Unbiased, ChanceRoundsToTheMean) {
   constexpr std::uint32_t kIterations = 4000;
   const auto compressor =
-      make_host_compressor({.id = GetParam(), .density = 0.25, .memory = "none", .seed = 5});
+      GetParam() == "randk" ? make("randk", {{"density", 0.25}}, 5) : make(GetParam(), {}, 5);
   const std::vector<std::size_t> sizes{30, 20};
   const GroupLayout group(0, sizes);
   Floats gradient = gradient_of(sizes, 2);
