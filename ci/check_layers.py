@@ -20,7 +20,7 @@ ALLOWED = {
     "bench/plan": ["bench/core", "bench/config", "bench/cost"],
     "bench/strategies": ["bench/core", "bench/config", "bench/cost", "bench/plan"],
     "bench/device": ["bench/core"],
-    "bench/collective": ["bench/core", "bench/device"],
+    "bench/collective": ["bench/core", "bench/device", "kernels/primitives/half.hpp"],
     "kernels": ["bench/core", "bench/device", "workloads"],
     "bench/replay": [
         "bench/core", "bench/stats", "bench/cost", "bench/plan", "bench/device", "bench/collective", "kernels",

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -33,17 +34,36 @@ class HostEmulatedLink : public EmulatedLink {
   [[nodiscard]] int rank() const override { return inner_.rank(); }
   [[nodiscard]] int size() const override { return inner_.size(); }
 
-  void all_reduce(float* data, std::size_t count, Stream& stream) override {
-    emulate(&Communicator::all_reduce, data, count, stream,
-            link_.all_reduce(bytes_of(count), size()));
+  void all_reduce(std::byte* data, std::size_t count, DType dtype, Stream& stream) override {
+    const Bytes bytes = static_cast<Bytes>(count) * size_of(dtype);
+    emulate(bytes, stream, link_.all_reduce(bytes, size()),
+            [&] { inner_.all_reduce(data, count, dtype, stream); });
   }
   void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
-    emulate(&Communicator::reduce_scatter, data, count, stream,
-            link_.reduce_scatter(bytes_of(count), size()));
+    const Bytes bytes = bytes_of(count);
+    emulate(bytes, stream, link_.reduce_scatter(bytes, size()),
+            [&] { inner_.reduce_scatter(data, count, stream); });
   }
   void all_gather(float* data, std::size_t count, Stream& stream) override {
-    emulate(&Communicator::all_gather, data, count, stream,
-            link_.all_gather(bytes_of(shard_of(count, 0, size()).count), size()));
+    emulate(bytes_of(count), stream,
+            link_.all_gather(bytes_of(shard_of(count, 0, size()).count), size()),
+            [&] { inner_.all_gather(data, count, stream); });
+  }
+  void all_gather(const std::byte* mine, std::size_t bytes, std::byte* received,
+                  Stream& stream) override {
+    emulate(static_cast<Bytes>(bytes), stream, link_.all_gather(static_cast<Bytes>(bytes), size()),
+            [&] { inner_.all_gather(mine, bytes, received, stream); });
+  }
+  void all_gather_counted(const std::byte* mine, const std::uint64_t* bytes, std::size_t capacity,
+                          std::byte* received, std::uint64_t* received_bytes,
+                          Stream& stream) override {
+    if (capacity == 0) return;
+    const std::int64_t sequence = arrive(stream);
+    inner_.all_gather_counted(mine, bytes, capacity, received, received_bytes, stream);
+    as_host(stream).enqueue([this, sequence, received_bytes] {
+      const std::uint64_t largest = *std::max_element(received_bytes, received_bytes + size());
+      hold(sequence, link_.all_gather(static_cast<Bytes>(largest), size()));
+    });
   }
 
   [[nodiscard]] LinkCounts counts() const override {
@@ -51,17 +71,20 @@ class HostEmulatedLink : public EmulatedLink {
   }
 
  private:
-  using Call = void (Communicator::*)(float* data, std::size_t count, Stream& stream);
-
   static Bytes bytes_of(std::size_t count) { return static_cast<Bytes>(count * sizeof(float)); }
 
-  void emulate(Call call, float* data, std::size_t count, Stream& stream, Nanoseconds modelled) {
-    if (count == 0) return;
-    HostStream& host = as_host(stream);
+  std::int64_t arrive(Stream& stream) {
     const std::int64_t sequence = next_++;
-    host.enqueue([this, sequence] { arrivals_.arrive(sequence, now()); });
-    (inner_.*call)(data, count, stream);
-    host.enqueue([this, sequence, modelled] { hold(sequence, modelled); });
+    as_host(stream).enqueue([this, sequence] { arrivals_.arrive(sequence, now()); });
+    return sequence;
+  }
+
+  template <typename Call>
+  void emulate(Bytes bytes, Stream& stream, Nanoseconds modelled, const Call& call) {
+    if (bytes == 0) return;
+    const std::int64_t sequence = arrive(stream);
+    call();
+    as_host(stream).enqueue([this, sequence, modelled] { hold(sequence, modelled); });
   }
 
   void hold(std::int64_t sequence, Nanoseconds modelled) {

@@ -19,7 +19,10 @@ struct LinkModel {
   [[nodiscard]] Nanoseconds all_reduce(Bytes bytes, int ranks) const;
   /// a + (P-1)/P 8 M / gbps of all M bytes.
   [[nodiscard]] Nanoseconds reduce_scatter(Bytes bytes, int ranks) const;
-  /// a + (P-1) 8 m / gbps of the m bytes that one rank contributes.
+  /// a + (P-1) 8 m / gbps of the m bytes that one rank contributes: where they give unequally
+  /// many, the most that one gives, since every step of a ring waits for the largest block that is
+  /// on its way in it (an upper bound: a step may do without that one). The sizes themselves count
+  /// nothing.
   [[nodiscard]] Nanoseconds all_gather(Bytes bytes, int ranks) const;
 };
 

@@ -18,29 +18,40 @@ class GlooCommunicator : public Communicator {
   [[nodiscard]] std::string id() const override { return "gloo"; }
   [[nodiscard]] std::string description() const override {
     return fmt::format(
-        "Gloo ring all-reduce and all-gather, ring reduce-scatter of Gloo's messages, {}",
+        "Gloo ring all-reduce, ring reduce-scatter and all-gather of Gloo's messages, {}",
         ring_.transport());
   }
   [[nodiscard]] int rank() const override { return rank_; }
   [[nodiscard]] int size() const override { return ring_.size(); }
 
-  void all_reduce(float* data, std::size_t count, Stream& stream) override {
-    enqueue(&GlooRing::all_reduce, data, count, stream);
+  void all_reduce(std::byte* data, std::size_t count, DType dtype, Stream& stream) override {
+    if (count == 0) return;
+    as_host(stream).enqueue([this, data, count, dtype] { ring_.all_reduce(data, count, dtype); });
   }
   void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
-    enqueue(&GlooRing::reduce_scatter, data, count, stream);
+    if (count == 0) return;
+    as_host(stream).enqueue([this, data, count] { ring_.reduce_scatter(data, count); });
   }
   void all_gather(float* data, std::size_t count, Stream& stream) override {
-    enqueue(&GlooRing::all_gather, data, count, stream);
+    if (count == 0) return;
+    as_host(stream).enqueue([this, data, count] { ring_.all_gather(data, count); });
+  }
+  void all_gather(const std::byte* mine, std::size_t bytes, std::byte* received,
+                  Stream& stream) override {
+    if (bytes == 0) return;
+    as_host(stream).enqueue(
+        [this, mine, bytes, received] { ring_.all_gather(mine, bytes, received); });
+  }
+  void all_gather_counted(const std::byte* mine, const std::uint64_t* bytes, std::size_t capacity,
+                          std::byte* received, std::uint64_t* received_bytes,
+                          Stream& stream) override {
+    if (capacity == 0) return;
+    as_host(stream).enqueue([this, mine, bytes, capacity, received, received_bytes] {
+      ring_.all_gather_counted(mine, *bytes, capacity, received, received_bytes);
+    });
   }
 
  private:
-  void enqueue(void (GlooRing::*collective)(float*, std::size_t), float* data, std::size_t count,
-               Stream& stream) {
-    if (count == 0) return;
-    as_host(stream).enqueue([this, collective, data, count] { (ring_.*collective)(data, count); });
-  }
-
   int rank_;
   GlooRing ring_;
 };

@@ -3,10 +3,10 @@
 
 #include "bench/collective/communicator.hpp"
 #include "bench/collective/gloo/pipe_signal_guard.hpp"
+#include "bench/collective/half_sum.hpp"
 #include "bench/core/error.hpp"
 
 #include <fmt/format.h>
-#include <gloo/allgatherv.h>
 #include <gloo/allreduce.h>
 #include <gloo/context.h>
 #include <gloo/math.h>
@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -64,6 +65,26 @@ std::chrono::milliseconds milliseconds(Nanoseconds duration) {
 
 // Gloo's own collectives use 1 to 8.
 constexpr std::uint8_t kReduceScatterSlotPrefix = 0x20;
+constexpr std::uint8_t kSizesSlotPrefix = 0x21;
+constexpr std::uint8_t kAllGatherSlotPrefix = 0x22;
+
+template <DType kType>
+void add_halves_of(void* sum, const void* a, const void* b, std::size_t count) {
+  add_halves(kType, static_cast<std::uint16_t*>(sum), static_cast<const std::uint16_t*>(a),
+             static_cast<const std::uint16_t*>(b), count);
+}
+
+gloo::AllreduceOptions::Func sum_of(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat16:
+      return &add_halves_of<DType::kFloat16>;
+    case DType::kBfloat16:
+      return &add_halves_of<DType::kBfloat16>;
+    case DType::kFloat32:
+      break;
+  }
+  return static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>);
+}
 
 // What a reduce-scatter's rank sends and receives, segment by segment.
 class RingPlan {
@@ -104,7 +125,10 @@ class RingPlan {
 }  // namespace
 
 GlooRing::GlooRing(ControlPlane& control, int ranks, Nanoseconds deadline_ns)
-    : rank_(control.rank()), ranks_(ranks), deadline_ns_(deadline_ns) {
+    : rank_(control.rank()),
+      ranks_(ranks),
+      deadline_ns_(deadline_ns),
+      blocks_(static_cast<std::size_t>(ranks)) {
   MERGEWISE_CHECK(rank_ < ranks_ && ranks_ <= control.size(), "a ring of the first ranks");
   const std::string scope = control.numbered(fmt::format("gloo/{}", ranks_));
   if (ranks_ < 2) return;
@@ -138,7 +162,7 @@ GlooRing::GlooRing(ControlPlane& control, int ranks, Nanoseconds deadline_ns)
 
 GlooRing::~GlooRing() = default;
 
-void GlooRing::run(const char* name, std::size_t count,
+void GlooRing::run(const char* name, std::size_t count, const char* of_what,
                    const std::function<void()>& collective) const {
   if (count == 0 || context_ == nullptr) return;
   const detail::PipeSignalGuard guard;
@@ -146,37 +170,101 @@ void GlooRing::run(const char* name, std::size_t count,
     collective();
   } catch (const std::exception& error) {
     throw BackendError(fmt::format(
-        "rank {}: the {} of {} floats between {} ranks failed: {}. A peer has probably died, "
+        "rank {}: the {} of {} {} between {} ranks failed: {}. A peer has probably died, "
         "stalled, or called something else (deadline {})",
-        rank_, name, count, ranks_, error.what(), human_time(deadline_ns_)));
+        rank_, name, count, of_what, ranks_, error.what(), human_time(deadline_ns_)));
   }
 }
 
-void GlooRing::all_reduce(float* data, std::size_t count) {
-  run("all-reduce", count, [&] {
+void GlooRing::all_reduce(std::byte* data, std::size_t count, DType dtype) {
+  run("all-reduce", count, dtype == DType::kFloat32 ? "floats" : name_of(dtype), [&] {
     gloo::AllreduceOptions options(context_);
     options.setAlgorithm(gloo::AllreduceOptions::Algorithm::RING);
-    options.setOutput(data, count);
-    options.setReduceFunction(
-        static_cast<void (*)(void*, const void*, const void*, std::size_t)>(&gloo::sum<float>));
+    if (dtype == DType::kFloat32) {
+      options.setOutput(reinterpret_cast<float*>(data), count);
+    } else {
+      options.setOutput(reinterpret_cast<std::uint16_t*>(data), count);
+    }
+    options.setReduceFunction(sum_of(dtype));
     gloo::allreduce(options);
   });
 }
 
 void GlooRing::all_gather(float* data, std::size_t count) {
-  run("all-gather", count, [&] {
-    std::vector<std::size_t> counts;
-    for (int rank = 0; rank < ranks_; ++rank) {
-      counts.push_back(shard_of(count, rank, ranks_).count);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const Shard shard = shard_of(count, rank, ranks_);
+    blocks_[static_cast<std::size_t>(rank)] = {shard.begin * sizeof(float),
+                                               shard.count * sizeof(float)};
+  }
+  run("all-gather", count, "floats", [&] { circulate(reinterpret_cast<std::byte*>(data)); });
+}
+
+void GlooRing::all_gather(const std::byte* mine, std::size_t bytes, std::byte* received) {
+  if (bytes == 0) return;
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) blocks_[rank] = {rank * bytes, bytes};
+  std::memcpy(received + blocks_[static_cast<std::size_t>(rank_)].begin, mine, bytes);
+  run("all-gather", bytes, "bytes of each rank", [&] { circulate(received); });
+}
+
+void GlooRing::all_gather_counted(const std::byte* mine, std::uint64_t bytes, std::size_t capacity,
+                                  std::byte* received, std::uint64_t* received_bytes) {
+  if (capacity == 0) return;
+  const auto own = static_cast<std::size_t>(rank_);
+  received_bytes[own] = bytes;
+  run("exchange of sizes", blocks_.size(), "numbers", [&] { exchange_sizes(received_bytes); });
+  for (std::size_t rank = 0; rank < blocks_.size(); ++rank) {
+    if (received_bytes[rank] > capacity) {
+      throw BackendError(fmt::format(
+          "rank {} gives {} bytes to an all-gather that has room for {} of each rank: its message "
+          "is larger than was said before",
+          rank, received_bytes[rank], capacity));
     }
-    gloo::AllgathervOptions options(context_);
-    options.setOutput(data, std::move(counts));
-    gloo::allgatherv(options);
-  });
+    blocks_[rank] = {rank * capacity, static_cast<std::size_t>(received_bytes[rank])};
+  }
+  if (bytes > 0) std::memcpy(received + blocks_[own].begin, mine, blocks_[own].bytes);
+  run("all-gather", capacity, "bytes at most of each rank", [&] { circulate(received); });
+}
+
+// Each rank sends its own to each other rank: a latency, not P - 1 of them.
+void GlooRing::exchange_sizes(std::uint64_t* bytes) const {
+  const std::uint64_t slot = gloo::Slot::build(kSizesSlotPrefix, 0);
+  const auto buffer = context_->createUnboundBuffer(bytes, blocks_.size() * sizeof *bytes);
+  const auto place_of = [bytes](int rank) {
+    return static_cast<std::size_t>(rank) * sizeof *bytes;
+  };
+  for (int step = 1; step < ranks_; ++step) {
+    const int from = (rank_ - step + ranks_) % ranks_;
+    buffer->recv(from, slot, place_of(from), sizeof *bytes);
+    buffer->send((rank_ + step) % ranks_, slot, place_of(rank_), sizeof *bytes);
+  }
+  for (int step = 1; step < ranks_; ++step) buffer->waitRecv();
+  for (int step = 1; step < ranks_; ++step) buffer->waitSend();
+}
+
+// The ring: in step k a rank sends the block of rank - k to the right and receives that of
+// rank - k - 1 from the left, empty ones too, so that all have entered once it is over.
+void GlooRing::circulate(std::byte* data) const {
+  const int left = (rank_ + ranks_ - 1) % ranks_;
+  const int right = (rank_ + 1) % ranks_;
+  const std::uint64_t slot = gloo::Slot::build(kAllGatherSlotPrefix, 0);
+  const Block& last = blocks_.back();
+  const auto buffer = context_->createUnboundBuffer(data, last.begin + last.bytes);
+  const auto block = [this](int behind) {
+    return blocks_[static_cast<std::size_t>((rank_ - behind + ranks_) % ranks_)];
+  };
+  for (int step = 1; step < ranks_; ++step) {
+    buffer->recv(left, slot, block(step).begin, block(step).bytes);
+  }
+  for (int step = 0; step + 1 < ranks_; ++step) {
+    if (step > 0) buffer->waitRecv();
+    buffer->send(right, slot, block(step).begin, block(step).bytes);
+  }
+  buffer->waitRecv();
+  for (int step = 1; step < ranks_; ++step) buffer->waitSend();
 }
 
 void GlooRing::reduce_scatter(float* data, std::size_t count) {
-  run("reduce-scatter", count, [&] { run_reduce_scatter(data, count); });
+  run("reduce-scatter", count, "floats", [&] { run_reduce_scatter(data, count); });
 }
 
 // P - 1 steps: in step k a rank sends shard rank - k - 1 to the right, and receives shard

@@ -4,7 +4,7 @@
 
 #include "bench/core/error.hpp"
 #include "bench/device/host/host_device.hpp"
-#include "tests/unit/collective/rank_threads.hpp"
+#include "tests/contract/communicator/members.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,18 +38,6 @@ float sum(int ranks, std::size_t i, int call) {
   return total;
 }
 
-/// A rank with all it needs.
-struct Member {
-  ControlPlane& control;
-  Communicator& communicator;
-  Device& device;
-  Stream& stream;
-
-  [[nodiscard]] std::unique_ptr<Buffer> floats(std::size_t count) const {
-    return device.allocate(static_cast<Bytes>(count * sizeof(float)));
-  }
-};
-
 float* data_of(Buffer& buffer) { return reinterpret_cast<float*>(buffer.data()); }
 
 void fill(float* data, std::size_t count, int rank, int call) {
@@ -64,21 +52,10 @@ std::size_t first_wrong(const float* data, std::size_t count, int ranks, int cal
   return count;
 }
 
-/// All three collectives, for what they have in common.
+/// All three collectives of floats, for what they have in common.
 using Call = void (Communicator::*)(float* data, std::size_t count, Stream& stream);
 constexpr Call kEveryCall[] = {&Communicator::all_reduce, &Communicator::reduce_scatter,
                                &Communicator::all_gather};
-
-void run_members(const CommunicatorCase& item, const std::function<void(Member&)>& body,
-                 Nanoseconds deadline_ns = kAmple) {
-  run_ranks(item.ranks, [&](ControlPlane& control) {
-    const auto device = item.back_end.make_device();
-    const auto communicator = item.back_end.connect(control, item.ranks, deadline_ns);
-    const auto stream = device->create_stream(StreamRole::kCommunication);
-    Member member{control, *communicator, *device, *stream};
-    body(member);
-  });
-}
 
 TEST_P(CommunicatorContract, KnowsItselfAndItsRanks) {
   run_members(GetParam(), [&](Member& member) {

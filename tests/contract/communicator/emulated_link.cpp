@@ -19,14 +19,23 @@ class LinkOverGloo : public Communicator {
   [[nodiscard]] std::string description() const override { return link_->description(); }
   [[nodiscard]] int rank() const override { return link_->rank(); }
   [[nodiscard]] int size() const override { return link_->size(); }
-  void all_reduce(float* data, std::size_t count, Stream& stream) override {
-    link_->all_reduce(data, count, stream);
+  void all_reduce(std::byte* data, std::size_t count, DType dtype, Stream& stream) override {
+    link_->all_reduce(data, count, dtype, stream);
   }
   void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
     link_->reduce_scatter(data, count, stream);
   }
   void all_gather(float* data, std::size_t count, Stream& stream) override {
     link_->all_gather(data, count, stream);
+  }
+  void all_gather(const std::byte* mine, std::size_t bytes, std::byte* received,
+                  Stream& stream) override {
+    link_->all_gather(mine, bytes, received, stream);
+  }
+  void all_gather_counted(const std::byte* mine, const std::uint64_t* bytes, std::size_t capacity,
+                          std::byte* received, std::uint64_t* received_bytes,
+                          Stream& stream) override {
+    link_->all_gather_counted(mine, bytes, capacity, received, received_bytes, stream);
   }
 
  private:

@@ -52,9 +52,22 @@ class Rendezvousing : public Communicator {
   [[nodiscard]] std::string description() const override { return "fake"; }
   [[nodiscard]] int rank() const override { return control_.rank(); }
   [[nodiscard]] int size() const override { return control_.size(); }
-  void all_reduce(float*, std::size_t, Stream& stream) override { meet(stream); }
+  void all_reduce(std::byte*, std::size_t, DType, Stream& stream) override { meet(stream); }
   void reduce_scatter(float*, std::size_t, Stream& stream) override { meet(stream); }
   void all_gather(float*, std::size_t, Stream& stream) override { meet(stream); }
+  void all_gather(const std::byte*, std::size_t, std::byte*, Stream& stream) override {
+    meet(stream);
+  }
+  void all_gather_counted(const std::byte*, const std::uint64_t* bytes, std::size_t, std::byte*,
+                          std::uint64_t* received_bytes, Stream& stream) override {
+    as_host(stream).enqueue([this, bytes, received_bytes] {
+      received_bytes[control_.rank()] = *bytes;
+      // What the last rank gives, everybody knows.
+      received_bytes[size() - 1] = kOfLast;
+      control_.barrier();
+    });
+  }
+  static constexpr std::uint64_t kOfLast = 2'500'000;
 
  private:
   void meet(Stream& stream) {
@@ -95,6 +108,42 @@ TEST_P(EmulatedLinkOfRanks, HoldsEachCollectiveFromTheLastArrivalOn) {
   }
 }
 
+TEST(EmulatedLink, CountsTheBytesOfTheType) {
+  // 10 us + 8 * 2e6 bits over 1 Gbit/s for fp16, twice as many for fp32: between the two.
+  run_ranks(2, [](ControlPlane& control) {
+    const auto device = make_host_device();
+    const auto stream = device->create_stream(StreamRole::kCommunication);
+    Rendezvousing inner(control);
+    const auto link = make_emulated_link(&inner, control, {10, 1});
+    const auto held = [&](DType dtype) {
+      control.barrier();
+      const Stamp begin = now();
+      link->all_reduce(nullptr, 1'000'000, dtype, *stream);
+      stream->synchronize();
+      return now() - begin;
+    };
+    EXPECT_GE(held(DType::kFloat16), 16'000'000);
+    EXPECT_GE(held(DType::kFloat32), 32'000'000);
+  });
+}
+
+TEST(EmulatedLink, HoldsUnequalMessagesForTheLargestOfThem) {
+  run_ranks(3, [](ControlPlane& control) {
+    const auto device = make_host_device();
+    const auto stream = device->create_stream(StreamRole::kCommunication);
+    Rendezvousing inner(control);
+    const auto link = make_emulated_link(&inner, control, {10, 4});
+    const std::uint64_t bytes = control.rank() == 2 ? Rendezvousing::kOfLast : 1000;
+    std::array<std::uint64_t, 3> received_bytes{};
+    control.barrier();
+    const Stamp begin = now();
+    link->all_gather_counted(nullptr, &bytes, 3'000'000, nullptr, received_bytes.data(), *stream);
+    stream->synchronize();
+    EXPECT_GE(now() - begin, 10'010'000);  // 2 * 8 * 2.5e6 / 4 ns
+    EXPECT_EQ(link->counts().collectives, 1);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Ranks, EmulatedLinkOfRanks, testing::Values(1, 2, 4));
 
 TEST(EmulatedLink, CountsThoseThatTookLongerThanTheModel) {
@@ -119,6 +168,8 @@ TEST(EmulatedLink, SendsNothingForNothing) {
     Rendezvousing inner(control);
     const auto link = make_emulated_link(&inner, control, {1e6, 1});
     link->all_reduce(nullptr, 0, *stream);
+    link->all_gather(nullptr, 0, nullptr, *stream);
+    link->all_gather_counted(nullptr, nullptr, 0, nullptr, nullptr, *stream);
     stream->synchronize();
     EXPECT_EQ(link->counts().collectives, 0);
     control.barrier();

@@ -128,7 +128,7 @@ TEST(Calibrate, OddSizesAreMeasuredOffAnyAlignment) {
   class Addresses : public PretendedRanks {
    public:
     Addresses() : PretendedRanks(2, nullptr, {}) {}
-    void all_reduce(float* data, std::size_t count, Stream&) override {
+    void all_reduce(std::byte* data, std::size_t count, DType, Stream&) override {
       off[count * sizeof(float)] = reinterpret_cast<std::uintptr_t>(data) % 64;
     }
     std::map<std::size_t, std::uintptr_t> off;
@@ -230,7 +230,7 @@ TEST(Calibrate, AStopAtTheStartGivesNoPoints) {
 class Slow : public PretendedRanks {
  public:
   explicit Slow(double ns_per_byte) : PretendedRanks(2, nullptr, {}), ns_per_byte_(ns_per_byte) {}
-  void all_reduce(float*, std::size_t count, Stream& stream) override {
+  void all_reduce(std::byte*, std::size_t count, DType, Stream& stream) override {
     const double ns = ns_per_byte_ * static_cast<double>(count * sizeof(float));
     as_host(stream).enqueue([ns] { sleep_until(now() + static_cast<Stamp>(ns)); });
   }

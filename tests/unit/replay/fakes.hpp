@@ -5,6 +5,7 @@
 
 #include "bench/collective/communicator.hpp"
 #include "bench/collective/control_plane.hpp"
+#include "bench/core/error.hpp"
 #include "bench/device/host/host_device.hpp"
 #include "bench/replay/gradients.hpp"
 #include "kernels/compute/compute.hpp"
@@ -78,11 +79,11 @@ class PretendedRanks : public Communicator {
   [[nodiscard]] int rank() const override { return 0; }
   [[nodiscard]] int size() const override { return ranks_; }
 
-  void all_reduce(float* data, std::size_t count, Stream& stream) override {
+  void all_reduce(std::byte* bytes, std::size_t count, DType, Stream& stream) override {
     if (count == 0) return;
-    as_host(stream).enqueue([this, data, count] {
+    as_host(stream).enqueue([this, bytes, count] {
       note('r', count);
-      reduce(data, count);
+      reduce(reinterpret_cast<float*>(bytes), count);
     });
   }
   void reduce_scatter(float* data, std::size_t count, Stream& stream) override {
@@ -101,6 +102,15 @@ class PretendedRanks : public Communicator {
       const std::size_t own = shard_of(count, 0, ranks_).count;
       gather(data + own, count - own);
     });
+  }
+
+  // What other ranks' compressors would say is not pretended.
+  void all_gather(const std::byte*, std::size_t, std::byte*, Stream&) override {
+    throw UnsupportedError("no messages");
+  }
+  void all_gather_counted(const std::byte*, const std::uint64_t*, std::size_t, std::byte*,
+                          std::uint64_t*, Stream&) override {
+    throw UnsupportedError("no messages");
   }
 
   float* gradients = nullptr;  ///< where the flat buffer begins, so that elements are known

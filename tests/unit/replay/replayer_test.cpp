@@ -302,6 +302,7 @@ TEST(Replayer, BothStreamsAreIdleWhenACollectiveFailed) {
   class Failing : public PretendedRanks {
    public:
     Failing() : PretendedRanks(3, nullptr, kElements) {}
+    using PretendedRanks::all_gather;
     void all_gather(float*, std::size_t, Stream& stream) override {
       as_host(stream).enqueue([] { throw std::runtime_error("rank 1 is gone"); });
     }
