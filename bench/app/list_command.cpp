@@ -65,8 +65,11 @@ std::vector<Entry> entries(const std::string& kind) {
 std::string options_text(const std::vector<OptionSpec>& options) {
   std::string text;
   for (const OptionSpec& option : options) {
-    text += fmt::format("{}{}={}", text.empty() ? "" : " ", option.name,
-                        to_string(option.default_value));
+    const std::string value = to_string(option.default_value);
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", option.name, value);
+    for (const std::string& choice : option.choices) {
+      if (choice != value) text += "|" + choice;
+    }
   }
   return text;
 }
@@ -80,7 +83,8 @@ ExitCode list(const std::string& kind, const std::string& format) {
       for (const OptionSpec& option : entry.options) {
         options.push_back({{"name", option.name},
                            {"summary", option.summary},
-                           {"default", to_string(option.default_value)}});
+                           {"default", to_string(option.default_value)},
+                           {"choices", option.choices}});
       }
       document[entry.kind].push_back(
           {{"id", entry.id}, {"summary", entry.summary}, {"options", options}});
@@ -92,7 +96,8 @@ ExitCode list(const std::string& kind, const std::string& format) {
   for (const Entry& entry : all) {
     rows.push_back({entry.kind, entry.id, entry.summary, options_text(entry.options)});
   }
-  fmt::print("{}", format_table({"kind", "id", "what it is", "options and defaults"}, rows, 4));
+  fmt::print("{}",
+             format_table({"kind", "id", "what it is", "options: defaults|other words"}, rows, 4));
   return ExitCode::kOk;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise plan`: one strategy's plan for a profile, in the model only.
 #include "bench/app/commands.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/explanation.hpp"
 #include "bench/app/export_horovod.hpp"
 #include "bench/app/output.hpp"
 #include "bench/app/plan_document.hpp"
 #include "bench/app/planning.hpp"
 #include "bench/app/table.hpp"
+#include "bench/core/error.hpp"
 #include "bench/cost/profile.hpp"
 #include "bench/result/result.hpp"
 #include "bench/strategies/registry.hpp"
@@ -16,7 +18,6 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
-#include <optional>
 
 namespace mergewise {
 namespace {
@@ -25,8 +26,7 @@ struct Arguments {
   std::string profile;
   std::string strategy;
   std::vector<std::string> options;
-  std::string compressor;
-  std::optional<double> density;
+  std::vector<std::string> compressor;
   std::string format = "table";
   std::string output;
   std::string export_for;
@@ -84,11 +84,23 @@ void print(const Arguments& arguments, const PlannedCase& planned, const TimeMod
   }
 }
 
+/// The command line's beats the profile's; the density stays where it gives none.
+void use_compressor(const std::vector<std::string>& given, Profile& profile) {
+  if (given.empty()) return;
+  if (given.size() > 1 || given.front() == "all") {
+    throw InputError(
+        "--compressor: a plan is made for one compressor, expected one ID[,OPTION=VALUE...]");
+  }
+  const ChoiceConfig compressor = parse_compressor(given.front());
+  const double density = profile.density;
+  set_compressor(profile, compressor.id, compressor.options);
+  if (!compressor.options.contains("density")) profile.density = density;
+}
+
 ExitCode plan(const Arguments& arguments) {
   check_output_file(arguments.output, "--output");
   Profile profile = load_profile(arguments.profile);
-  if (!arguments.compressor.empty()) profile.compressor = arguments.compressor;
-  if (arguments.density) profile.density = *arguments.density;
+  use_compressor(arguments.compressor, profile);
   std::vector<std::string> notes = profile.notes;
   Options options = known_options(arguments.strategy, profile.options, notes);
   for (const std::string& assignment : arguments.options) {
@@ -118,9 +130,7 @@ void add_plan_command(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--option", arguments->options,
                       "An option of the strategy, name=value; may be repeated; beats the profile");
-  command->add_option("--compressor", arguments->compressor, "Compressor id; beats the profile");
-  command->add_option("--density", arguments->density,
-                      "Density of a sparse compressor, 0 < density <= 1");
+  add_compressor_option(*command, arguments->compressor, "Compressor; beats the profile's");
   add_format_option(*command, arguments->format);
   command->add_flag(
       "--explain", arguments->explain,

@@ -66,11 +66,13 @@ struct Outcome {
 Outcome outcome_of(const Workload& workload, const Compressor& compressor, const Machine& machine,
                    const CollectiveCosts& costs, int ranks) {
   Profile profile = make_profile(workload, ranks, costs);
-  const WireFormat wire(compressor.id, machine.density, 4);
+  const WireFormat wire({.id = compressor.id, .density = machine.density}, 4);
   // Each gathered message is decompressed by itself; sums arrive as one.
   const double messages = wire.collective() == Collective::kAllGather ? ranks : 1;
   profile.compressor = compressor.id;
   profile.density = machine.density;
+  // MergeComp's code selects from all elements alike.
+  if (compressor.id == "dgc") profile.compressor_options.set("vectors", std::string("sparse"));
   profile.compressors[compressor.id] = {
       cost_with_sort(compressor.compress, compressor.sorts ? machine.sort_ns : 0),
       LinearCost{messages * compressor.decompress.a_ns,

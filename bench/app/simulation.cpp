@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/simulation.hpp"
 
+#include "bench/app/compressors.hpp"
 #include "bench/app/planning.hpp"
 #include "bench/core/error.hpp"
 #include "bench/result/environment.hpp"
@@ -52,30 +53,17 @@ std::string bandwidth_text(const SimulatedNetwork& network) {
   return network.gbps > 0 ? fmt::format(" {} Gbit/s", network.gbps) : std::string();
 }
 
-// "topk", or "topk density=0.01" where that is not the default: results tell compressors apart by
-// it.
-std::string compressor_label(const ChoiceConfig& compressor) {
-  std::string label = compressor.id;
-  for (const auto& [name, value] : compressor.options.values()) {
-    label += fmt::format(" {}={}", name, to_string(value));
-  }
-  return label;
-}
-
 std::string set_key(const Set& set) {
   std::string key = workload_key(*set.workload);
   if (set.network != nullptr) {
     key += fmt::format("/{}{}", set.network->cluster.name, bandwidth_text(*set.network));
   }
-  return fmt::format("{}/{} ranks/{}", key, set.ranks, compressor_label(*set.compressor));
+  return fmt::format("{}/{} ranks/{}", key, set.ranks, label_of(*set.compressor));
 }
 
 Profile profile_of(const Set& set) {
   Profile profile = set.workload->profile;
-  profile.compressor = set.compressor->id;
-  if (set.compressor->options.contains("density")) {
-    profile.density = set.compressor->options.number("density");
-  }
+  set_compressor(profile, set.compressor->id, set.compressor->options);
   if (set.network == nullptr) return profile;
   set_costs(profile, set.ranks, costs_of(set.network->cluster, set.ranks));
   return profile;
@@ -107,7 +95,7 @@ CaseRecord blank_record(const Set& set, const ChoiceConfig& strategy) {
   const auto planner = make_strategy(strategy.id);
   record.options = resolve(planner->options(), strategy.options);
   record.within_optimal = planner->within_optimal();
-  record.compressor = compressor_label(*set.compressor);
+  record.compressor = label_of(*set.compressor);
   record.ranks = set.ranks;
   record.accelerator = workload.accelerator;
   if (set.network != nullptr) {

@@ -2,7 +2,6 @@
 // What a simulation config names, loaded: layer times, networks, and costs of what is no
 // collective.
 #include "bench/app/case_set.hpp"
-#include "bench/app/compressors.hpp"
 #include "bench/app/data_folder.hpp"
 #include "bench/app/load_workloads.hpp"
 #include "bench/app/simulation.hpp"
@@ -150,7 +149,8 @@ void check_compressors(const SimulateConfig& config,
               "what compressing by '{0}' costs is not known for workload '{1}': add "
               "`compressor_costs: {{{0}: {{compress: {{model: linear, a_ns: .., b_ns_per_byte: "
               "..}}, decompress: {{..}}}}}}` to the config (functions of a group's bytes before "
-              "compression), or take a profile that has them",
+              "compression), or take a profile that has them: `mergewise calibrate --compressor "
+              "{0}` measures them",
               id, workload.profile.name));
     }
   }
@@ -197,9 +197,6 @@ std::vector<SimulatedNetwork> load_networks(const SimulateConfig& config) {
 
 ConfigVocabulary simulation_vocabulary() {
   ConfigVocabulary words = vocabulary();
-  for (const CompressorEntry& entry : compressors()) {
-    words.compressors[entry.id] = entry.options;
-  }
   words.clusters = cluster_ids(clusters_folder());
   return words;
 }

@@ -16,8 +16,9 @@ ConfigVocabulary vocabulary() {
     words.strategies[id] = make_strategy(id)->options();
   }
   for (const CompressorEntry& entry : compressors()) {
-    if (entry.replayed) words.compressors[entry.id] = entry.options;
+    words.compressors[entry.id] = entry.options;
   }
+  words.check_compressor = check_compressor;
   words.accelerators = accelerator_ids(accelerators_folder());
   words.devices = {"cpu"};
   words.collectives = {"gloo"};

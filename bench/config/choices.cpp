@@ -15,6 +15,11 @@ bool contains(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+OptionValue option_value(const Node& node) {
+  const std::string& text = node.text();
+  return node.quoted() ? OptionValue(text) : parse_value(text);
+}
+
 }  // namespace
 
 std::string one_of(const Node& node, std::string_view kind,
@@ -22,6 +27,27 @@ std::string one_of(const Node& node, std::string_view kind,
   const std::string text = node.as_string();
   if (!contains(choices, text)) node.fail(unknown_name(kind, text, choices));
   return text;
+}
+
+Options read_options(const Node& node, const std::string& owner,
+                     const std::vector<OptionSpec>& specs) {
+  Options options;
+  for (const auto& [key, value] : node.as_map()) {
+    const std::string name = key.text();
+    const bool known = std::any_of(specs.begin(), specs.end(),
+                                   [&](const OptionSpec& spec) { return spec.name == name; });
+    if (known && !value.is_scalar()) {
+      value.fail(fmt::format("{}: option '{}' needs a single value", owner, name));
+    }
+    Options given;
+    given.set(name, known ? option_value(value) : OptionValue());
+    try {
+      options.set(name, resolve(specs, given).values().at(name));
+    } catch (const InputError& error) {
+      (known ? value : key).fail(owner + ": " + error.what());
+    }
+  }
+  return options;
 }
 
 std::vector<std::string> yaml_ids(const std::filesystem::path& folder, std::string_view kind) {

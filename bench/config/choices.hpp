@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench/config/node.hpp"
+#include "bench/core/options.hpp"
 
 #include <filesystem>
 #include <string>
@@ -15,6 +16,11 @@ namespace mergewise {
 /// place else. `kind` is what the message calls them, as below: "cluster".
 [[nodiscard]] std::string one_of(const Node& node, std::string_view kind,
                                  const std::vector<std::string>& choices);
+
+/// What a map gives of these options, checked, in the types of the specs; every error names the
+/// place. `owner` is whose they are, for messages: "strategy 'ddp'".
+[[nodiscard]] Options read_options(const Node& node, const std::string& owner,
+                                   const std::vector<OptionSpec>& specs);
 
 /// The ids of a folder's descriptions (ID.yaml), sorted. Throws InputError when it cannot be
 /// listed.

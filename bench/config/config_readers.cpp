@@ -45,31 +45,6 @@ WorkloadConfig read_workload(const Node& node, const std::filesystem::path& fold
   return workload;
 }
 
-OptionValue option_value(const Node& node) {
-  const std::string& text = node.text();
-  return node.quoted() ? OptionValue(text) : parse_value(text);
-}
-
-// What was given, checked; in the types of the specs.
-Options read_options(const Node& node, const std::string& owner,
-                     const std::vector<OptionSpec>& specs) {
-  Options options;
-  for (const auto& [key, value] : node.as_map()) {
-    const std::string name = key.text();
-    const bool known = std::any_of(specs.begin(), specs.end(),
-                                   [&](const OptionSpec& spec) { return spec.name == name; });
-    if (known && !value.is_scalar()) {
-      value.fail(fmt::format("{}: option '{}' needs a single value", owner, name));
-    }
-    Options given;
-    given.set(name, known ? option_value(value) : OptionValue());
-    const Options complete =
-        at_place(known ? value : key, owner + ": ", [&] { return resolve(specs, given); });
-    options.set(name, complete.values().at(name));
-  }
-  return options;
-}
-
 ChoiceConfig read_choice(const Node& node, const std::string& kind, const Specs& known) {
   std::vector<std::string> ids;
   for (const auto& [id, specs] : known) ids.push_back(id);
@@ -144,6 +119,18 @@ std::vector<ChoiceConfig> read_choices(const Node& node, const std::string& kind
     ChoiceConfig resolved{id, resolve(known.at(id), choices.back().options)};
     refuse_repeated(complete, resolved, list, kind);
     complete.push_back(std::move(resolved));
+  }
+  return choices;
+}
+
+std::vector<ChoiceConfig> read_compressors(const Node& node, const ConfigVocabulary& vocabulary) {
+  std::vector<ChoiceConfig> choices = read_choices(node, "compressor", vocabulary.compressors);
+  if (!vocabulary.check_compressor) return choices;
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    at_place(node.as_list()[i], "", [&] {
+      vocabulary.check_compressor(choices[i]);
+      return true;
+    });
   }
   return choices;
 }

@@ -75,6 +75,9 @@ auto read_distinct(const Node& node, std::string_view what, const Read& read) {
 /// Strategies or compressors, none of them twice.
 [[nodiscard]] std::vector<ChoiceConfig> read_choices(const Node& node, const std::string& kind,
                                                      const Specs& known);
+/// The same of compressors, whose options go together.
+[[nodiscard]] std::vector<ChoiceConfig> read_compressors(const Node& node,
+                                                         const ConfigVocabulary& vocabulary);
 [[nodiscard]] std::vector<int> read_ranks(const Node& node);
 
 /// In the config file's own form.

@@ -124,7 +124,7 @@ RunConfig run_config_from(const Node& root, const std::filesystem::path& source,
   config.strategies =
       detail::read_choices(root.at("strategies"), "strategy", vocabulary.strategies);
   if (auto node = root.find("compressors")) {
-    config.compressors = detail::read_choices(*node, "compressor", vocabulary.compressors);
+    config.compressors = detail::read_compressors(*node, vocabulary);
   }
   if (auto node = root.find("ranks")) config.ranks = detail::read_ranks(*node);
   read_settings(root, folder, vocabulary, config);

@@ -17,12 +17,22 @@
 
 namespace mergewise {
 
+/// "wfbp" | {ddp: {cap_bytes: 26214400}}: an id and what was given for it (checked against the
+/// vocabulary).
+struct ChoiceConfig {
+  std::string id;
+  Options options;
+  friend bool operator==(const ChoiceConfig&, const ChoiceConfig&) = default;
+};
+
 /// The ids and options that a config may name; bench/app fills it from the registries, so that this
 /// folder knows none.
 struct ConfigVocabulary {
   std::vector<std::string> models;
   std::map<std::string, std::vector<OptionSpec>> strategies;
   std::map<std::string, std::vector<OptionSpec>> compressors;
+  /// Throws InputError for options of a compressor that do not go together; may be empty.
+  std::function<void(const ChoiceConfig&)> check_compressor{};
   std::vector<std::string> accelerators;
   std::vector<std::string> clusters;  ///< of simulations
   std::vector<std::string> devices;
@@ -39,14 +49,6 @@ struct WorkloadConfig {
   std::filesystem::path profile;
   std::filesystem::path file;
   friend bool operator==(const WorkloadConfig&, const WorkloadConfig&) = default;
-};
-
-/// "wfbp" | {ddp: {cap_bytes: 26214400}}: an id and what was given for it (checked against the
-/// vocabulary).
-struct ChoiceConfig {
-  std::string id;
-  Options options;
-  friend bool operator==(const ChoiceConfig&, const ChoiceConfig&) = default;
 };
 
 struct RunConfig {

@@ -118,7 +118,7 @@ SimulateConfig simulate_config_from(const Node& root, const std::filesystem::pat
   config.strategies =
       detail::read_choices(root.at("strategies"), "strategy", vocabulary.strategies);
   if (const auto node = root.find("compressors")) {
-    config.compressors = detail::read_choices(*node, "compressor", vocabulary.compressors);
+    config.compressors = detail::read_compressors(*node, vocabulary);
   }
   read_accelerators(root, folder, vocabulary, config);
   read_networks(root, folder, vocabulary, config);

@@ -6,12 +6,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <tuple>
 
 namespace mergewise {
 namespace {
 
 using nlohmann::json;
+
+constexpr const char* kDensity = "density";
 
 json tensor_json(const ProfileTensor& tensor) {
   json out{{"name", tensor.name}, {"bytes", tensor.bytes}, {"backward_ns", tensor.backward_ns}};
@@ -48,6 +51,9 @@ void add_compressors(json& out, const Profile& profile) {
   }
   if (profile.compressor != "none") out["compressor"] = profile.compressor;
   out["density"] = profile.density;
+  if (!profile.compressor_options.values().empty()) {
+    out["compressor_options"] = to_json(profile.compressor_options);
+  }
 }
 
 }  // namespace
@@ -64,11 +70,34 @@ const char* CollectiveCost::planning_variant() const {
   return back_to_back ? "back_to_back" : "isolated";
 }
 
+CompressorSpec compressor_of(const Profile& profile, std::uint64_t run_seed) {
+  Options options = profile.compressor_options;
+  const std::vector<OptionSpec>& known = compressor_options(profile.compressor);
+  const bool sparse = std::any_of(known.begin(), known.end(),
+                                  [](const OptionSpec& option) { return option.name == kDensity; });
+  if (sparse) options.set(kDensity, profile.density);
+  return compressor_spec(profile.compressor, options, run_seed);
+}
+
+void set_compressor(Profile& profile, const std::string& id, const Options& options) {
+  profile.compressor = id;
+  profile.density = CompressorSpec{}.density;
+  profile.compressor_options = {};
+  const Options complete = resolve(compressor_options(id), options);
+  for (const auto& [name, value] : complete.values()) {
+    if (name == kDensity) {
+      profile.density = std::get<double>(value);
+    } else if (options.contains(name)) {
+      profile.compressor_options.set(name, value);
+    }
+  }
+}
+
 bool operator==(const Profile& a, const Profile& b) {
   const auto fields = [](const Profile& p) {
     return std::tie(p.name, p.forward_ns, p.tensors, p.all_reduce, p.all_gather, p.reduce_scatter,
-                    p.compressors, p.compressor, p.density, p.ranks, p.grad_dtype, p.accumulation,
-                    p.options, p.pack, p.unpack, p.update);
+                    p.compressors, p.compressor, p.density, p.compressor_options, p.ranks,
+                    p.grad_dtype, p.accumulation, p.options, p.pack, p.unpack, p.update);
   };
   return fields(a) == fields(b);
 }

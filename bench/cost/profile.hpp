@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bench/config/node.hpp"
+#include "bench/core/compressor_spec.hpp"
 #include "bench/core/dtype.hpp"
 #include "bench/core/options.hpp"
 #include "bench/core/units.hpp"
@@ -66,7 +67,8 @@ struct Profile {
   std::optional<CollectiveCost> reduce_scatter;
   std::map<std::string, CompressorCost> compressors;
   std::string compressor = "none";
-  double density = 0.001;
+  double density = 0.001;      ///< of a compressor that has one
+  Options compressor_options;  ///< its others, as given: those of compressor_options(compressor)
   std::optional<int> ranks;
   DType grad_dtype = DType::kFloat32;
   int accumulation = 1;  ///< micro-batches an iteration, all but the last without communication
@@ -78,12 +80,18 @@ struct Profile {
   friend bool operator==(const Profile& a, const Profile& b);
 };
 
+/// The profile's compressor with its density and options. Draws are seeded by `run_seed` where the
+/// options give no seed. Throws InputError as compressor_spec().
+[[nodiscard]] CompressorSpec compressor_of(const Profile& profile, std::uint64_t run_seed = 0);
+/// Makes it the profile's; costs stay as they are. The density is the default's where not given.
+void set_compressor(Profile& profile, const std::string& id, const Options& options);
+
 /// Reads a profile (docs/profile.md); every InputError names file, line and column. Refused:
 /// unknown schema, no tensors or more than kMostTensors, two tensors of one name, bytes that are no
 /// multiple of the element size (where neither grad_dtype nor a compressor asks for one: of 2),
-/// negative or non-finite numbers, points that do not increase, a compressor without costs, unknown
-/// keys inside known objects. Unknown top-level keys are noted and ignored ("expected" and others
-/// belong to test data).
+/// negative or non-finite numbers, points that do not increase, a compressor without costs, options
+/// that it does not have, unknown keys inside known objects. Unknown top-level keys are noted and
+/// ignored ("expected" and others belong to test data).
 [[nodiscard]] Profile load_profile(const std::filesystem::path& file);
 [[nodiscard]] Profile profile_from(const Node& root);
 

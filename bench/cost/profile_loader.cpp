@@ -100,7 +100,7 @@ CollectiveCost read_collective(const Node& node) {
   return cost;
 }
 
-Options read_options(const Node& node) {
+Options read_strategy_options(const Node& node) {
   Options options;
   for (const auto& [name, value] : node.as_map()) {
     if (!value.is_scalar()) {
@@ -204,6 +204,20 @@ void check_elements(const Node& root, const Profile& profile) {
   }
 }
 
+void read_compressor_options(const Node& node, Profile& profile) {
+  if (const auto density = node.find("density")) {
+    density->fail("the density is the profile's own key: \"density\" beside \"compressor\"");
+  }
+  profile.compressor_options =
+      read_options(node, fmt::format("compressor '{}'", profile.compressor),
+                   compressor_options(profile.compressor));
+  try {
+    (void)compressor_of(profile);
+  } catch (const InputError& error) {
+    node.fail(error.what());
+  }
+}
+
 void read_compression(const Node& root, Profile& profile) {
   if (const auto node = root.find("compressors"))
     profile.compressors = compressor_costs_from(*node);
@@ -212,21 +226,41 @@ void read_compression(const Node& root, Profile& profile) {
     if (profile.density <= 0) node->fail("density is 0, expected a number above 0, at most 1");
   }
   const std::optional<Node> node = root.find("compressor");
-  if (!node) return;
+  const std::optional<Node> options = root.find("compressor_options");
+  if (!node) {
+    if (options)
+      options->fail("'compressor_options' goes with 'compressor', which is missing here");
+    return;
+  }
   profile.compressor = one_of(*node, "compressor", compressor_ids());
   if (profile.compressor != "none" && !profile.compressors.contains(profile.compressor)) {
     node->fail(fmt::format(
         "compressor '{0}' has no costs here, expected \"compressors\": {{\"{0}\": {{\"compress\", "
-        "\"decompress\"}}}}",
+        "\"decompress\"}}}}: `mergewise calibrate --compressor {0}` measures them",
         profile.compressor));
   }
+  if (options) read_compressor_options(*options, profile);
 }
 
 void note_unknown_keys(const Node& root, Profile& profile) {
-  static const Words kKeys{
-      "schema",         "name",        "forward_ns", "tensors", "all_reduce", "all_gather",
-      "reduce_scatter", "compressors", "compressor", "density", "ranks",      "grad_dtype",
-      "accumulation",   "options",     "pack",       "unpack",  "update"};
+  static const Words kKeys{"schema",
+                           "name",
+                           "forward_ns",
+                           "tensors",
+                           "all_reduce",
+                           "all_gather",
+                           "reduce_scatter",
+                           "compressors",
+                           "compressor",
+                           "density",
+                           "compressor_options",
+                           "ranks",
+                           "grad_dtype",
+                           "accumulation",
+                           "options",
+                           "pack",
+                           "unpack",
+                           "update"};
   for (const auto& [key, value] : root.as_map()) {
     const std::string& name = key.text();
     if (std::find(kKeys.begin(), kKeys.end(), name) != kKeys.end()) continue;
@@ -272,7 +306,7 @@ Profile profile_from(const Node& root) {
   if (const auto node = root.find("accumulation")) {
     profile.accumulation = static_cast<int>(node->as_integer(1, kMostAccumulation));
   }
-  if (const auto node = root.find("options")) profile.options = read_options(*node);
+  if (const auto node = root.find("options")) profile.options = read_strategy_options(*node);
   if (const auto node = root.find("pack")) profile.pack = read_model(*node);
   if (const auto node = root.find("unpack")) profile.unpack = read_model(*node);
   if (const auto node = root.find("update")) profile.update = read_model(*node);

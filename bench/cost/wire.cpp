@@ -8,15 +8,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace mergewise {
 namespace detail {
 
-/// What a group of n > 0 elements in t tensors makes, k of them being selected.
+/// What a group of n > 0 elements sends with t scales, k elements being selected, and v sent as
+/// they are.
 struct Content {
   Bytes n;
   Bytes t;
   Bytes k;
+  Bytes v;
+  const CompressorSpec& spec;
 };
 
 struct MessageRule {
@@ -32,11 +36,13 @@ namespace {
 using detail::Content;
 using detail::MessageRule;
 
-constexpr Bytes kBucket = 512;       // of qsgd: elements that share a norm
 constexpr Bytes kIndexAndValue = 8;  // int32 index, fp32 value
 constexpr Bytes kValue = 4;          // fp32: a value, a scale or a norm
 
-Bytes pieces(Bytes n, Bytes size) { return (n + size - 1) / size; }
+Bytes pieces(Bytes n, Bytes size) { return n / size + (n % size != 0 ? 1 : 0); }
+Bytes buckets(const Content& group) {
+  return group.spec.bucket > 0 ? pieces(group.n, group.spec.bucket) : 1;
+}
 Bytes signs(const Content& group) { return pieces(group.n, 8); }
 
 constexpr auto kReduced = Collective::kAllReduce;
@@ -47,9 +53,10 @@ const MessageRule kRules[] = {
     {"fp16", kReduced, [](const Content& g) { return 2 * g.n; }},
     {"bf16", kReduced, [](const Content& g) { return 2 * g.n; }},
     {"topk", kGathered, [](const Content& g) { return kIndexAndValue * g.k; }},
-    {"dgc", kGathered, [](const Content& g) { return kIndexAndValue * g.k; }},
-    {"randk", kReduced, [](const Content& g) { return kValue * g.k; }},
-    {"qsgd", kGathered, [](const Content& g) { return g.n + kValue * pieces(g.n, kBucket); }},
+    {"dgc", kGathered, [](const Content& g) { return kIndexAndValue * g.k + kValue * g.v; }},
+    {"randk", kReduced,
+     [](const Content& g) { return (g.spec.sends_indices ? kIndexAndValue : kValue) * g.k; }},
+    {"qsgd", kGathered, [](const Content& g) { return g.n + kValue * buckets(g); }},
     {"signsgd", kGathered, [](const Content& g) { return signs(g); }},
     {"ef_signsgd", kGathered, [](const Content& g) { return signs(g) + kValue * g.t; }},
     {"onebit", kGathered, [](const Content& g) { return signs(g) + 2 * kValue * g.t; }},
@@ -87,27 +94,34 @@ Collective collective_from(const std::string& name) {
   throw InputError(unknown_name("collective", name, names));
 }
 
-WireFormat::WireFormat(const std::string& compressor, double density, Bytes element_bytes)
-    : compressor_(compressor),
-      density_(density),
+WireFormat::WireFormat(CompressorSpec compressor, Bytes element_bytes)
+    : spec_(std::move(compressor)),
       element_bytes_(element_bytes),
-      dense_(compressor == "none"),
-      rule_(&rule_of(compressor)) {
-  if (!(density > 0 && density <= 1)) {
-    throw InputError(fmt::format("density is {}, expected a number above 0, at most 1", density));
+      rule_(&rule_of(spec_.id)),
+      dense_(spec_.id == "none"),
+      keeps_vectors_(spec_.id == "dgc" && spec_.dense_vectors),
+      messages_(spec_.messages) {
+  if (!(spec_.density > 0 && spec_.density <= 1)) {
+    throw InputError(
+        fmt::format("density is {}, expected a number above 0, at most 1", spec_.density));
   }
   if (element_bytes < 1) {
     throw InputError(fmt::format("an element has {} bytes, expected at least 1", element_bytes));
   }
 }
 
-Collective WireFormat::collective() const { return rule_->collective; }
+Collective WireFormat::collective() const {
+  return spec_.sends_indices ? Collective::kAllGather : rule_->collective;
+}
 
-Bytes WireFormat::compressed_bytes(Bytes dense, std::int64_t tensors) const {
+Bytes WireFormat::compressed_bytes(Bytes dense, std::int64_t tensors, Bytes vectors) const {
   const Bytes n = dense / element_bytes_;
   if (n <= 0) return 0;
-  const auto wanted = static_cast<Bytes>(std::floor(density_ * static_cast<double>(n)));
-  return rule_->bytes({n, tensors, std::min(n, std::max<Bytes>(1, wanted))});
+  const Bytes kept = keeps_vectors_ ? vectors / element_bytes_ : 0;
+  const Bytes rest = n - kept;
+  const auto wanted = static_cast<Bytes>(std::floor(spec_.density * static_cast<double>(rest)));
+  return rule_->bytes({n, spec_.group_scale ? 1 : tensors,
+                       std::min(rest, std::max<Bytes>(1, wanted)), kept, spec_});
 }
 
 }  // namespace mergewise

@@ -27,31 +27,35 @@ struct MessageRule;
 /// Immutable; O(1), from any thread.
 class WireFormat {
  public:
-  WireFormat() : WireFormat("none", 0.001, 4) {}
+  WireFormat() : WireFormat(CompressorSpec{}, 4) {}
   /// Throws InputError for an unknown compressor (with the valid ids), a density outside (0, 1], or
   /// an element size below 1.
-  WireFormat(const std::string& compressor, double density, Bytes element_bytes);
+  WireFormat(CompressorSpec compressor, Bytes element_bytes);
 
-  [[nodiscard]] const std::string& compressor() const { return compressor_; }
-  [[nodiscard]] double density() const { return density_; }
+  [[nodiscard]] const CompressorSpec& spec() const { return spec_; }
+  [[nodiscard]] const std::string& compressor() const { return spec_.id; }
   [[nodiscard]] Bytes element_bytes() const { return element_bytes_; }
   [[nodiscard]] bool dense() const { return dense_; }  ///< compressor "none"
   [[nodiscard]] Collective collective() const;
+  /// A message travels in so many equal parts, one collective after the other.
+  [[nodiscard]] int messages() const { return messages_; }
   /// Bytes that one rank contributes for a group of `dense` bytes in `tensors` tensors that have
-  /// bytes (some compressors send a scale for each): the table of docs/compressors.md. 0 for an
-  /// empty group.
-  [[nodiscard]] Bytes wire_bytes(Bytes dense, std::int64_t tensors) const {
-    return dense_ ? dense : compressed_bytes(dense, tensors);
+  /// bytes (some compressors send a scale for each), `vectors` of these bytes in tensors of one
+  /// dimension (dgc sends them as they are): the table of docs/compressors.md. 0 for an empty
+  /// group.
+  [[nodiscard]] Bytes wire_bytes(Bytes dense, std::int64_t tensors, Bytes vectors = 0) const {
+    return dense_ ? dense : compressed_bytes(dense, tensors, vectors);
   }
 
  private:
-  [[nodiscard]] Bytes compressed_bytes(Bytes dense, std::int64_t tensors) const;
+  [[nodiscard]] Bytes compressed_bytes(Bytes dense, std::int64_t tensors, Bytes vectors) const;
 
-  std::string compressor_;
-  double density_;
+  CompressorSpec spec_;
   Bytes element_bytes_;
-  bool dense_;
   const detail::MessageRule* rule_;
+  bool dense_;
+  bool keeps_vectors_;
+  int messages_;
 };
 
 }  // namespace mergewise

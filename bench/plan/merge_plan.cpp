@@ -107,6 +107,20 @@ void add(Fnv1a& digest, const Release& release) {
   }
 }
 
+void add(Fnv1a& digest, const CompressorSpec& compressor) {
+  digest.add(std::string_view(compressor.memory));
+  for (const double number : {compressor.momentum, compressor.clip}) digest.add(number);
+  for (const bool is_so :
+       {compressor.group_scale, compressor.sends_indices, compressor.dense_vectors}) {
+    digest.add(std::uint64_t{is_so});
+  }
+  for (const std::int64_t number :
+       {compressor.bucket, std::int64_t{compressor.messages}, compressor.warm_up}) {
+    digest.add(static_cast<std::uint64_t>(number));
+  }
+  digest.add(compressor.seed);
+}
+
 nlohmann::json to_json(const Release& release) {
   if (const auto* forward = std::get_if<BeforeForward>(&release)) {
     if (!forward->issued_with) return "before_forward";
@@ -225,8 +239,9 @@ std::uint64_t hash(const MergePlan& plan, const std::vector<Bytes>& tensor_bytes
   digest.add(std::uint64_t{tensor_bytes.size()});
   for (const Bytes bytes : tensor_bytes) digest.add(static_cast<std::uint64_t>(bytes));
   digest.add(std::string_view(wire.compressor()));
-  digest.add(wire.density());
+  digest.add(wire.spec().density);
   digest.add(static_cast<std::uint64_t>(wire.element_bytes()));
+  if (!wire.dense()) add(digest, wire.spec());
   if (plan.chunking) {
     digest.add(static_cast<std::uint64_t>(plan.chunking->partition));
     digest.add(static_cast<std::uint64_t>(plan.chunking->credit));

@@ -73,7 +73,7 @@ std::vector<std::size_t> layer_runs(const std::vector<ProfileTensor>& tensors) {
 TimeModel::TimeModel(const Profile& profile)
     : name_(profile.name),
       ranks_(profile.ranks),
-      wire_{profile.compressor, profile.density, size_of(profile.grad_dtype)},
+      wire_{compressor_of(profile), size_of(profile.grad_dtype)},
       pack_(profile.pack),
       unpack_(profile.unpack),
       update_(profile.update),
@@ -90,7 +90,8 @@ TimeModel::TimeModel(const Profile& profile)
     const auto found = profile.compressors.find(wire_.compressor());
     if (found == profile.compressors.end()) {
       throw InputError(
-          fmt::format("profile '{}' has no costs of its compressor '{}': add them to 'compressors'",
+          fmt::format("profile '{0}' has no costs of its compressor '{1}': measure them with "
+                      "`mergewise calibrate --compressor {1}`, or add them to 'compressors'",
                       profile.name, wire_.compressor()));
     }
     compress_ = found->second.compress;
@@ -103,8 +104,10 @@ TimeModel::TimeModel(const Profile& profile)
   bytes_.reserve(count);
   offset_.reserve(count + 1);
   counted_.reserve(count + 1);
+  vectors_.reserve(count + 1);
   offset_.push_back(0);
   counted_.push_back(0);
+  vectors_.push_back(0);
   Nanoseconds ready = 0;
   for (const ProfileTensor& tensor : profile.tensors) {
     ready += tensor.backward_ns;
@@ -113,6 +116,7 @@ TimeModel::TimeModel(const Profile& profile)
     bytes_.push_back(tensor.bytes);
     offset_.push_back(offset_.back() + tensor.bytes);
     counted_.push_back(counted_.back() + (tensor.bytes > 0 ? 1 : 0));
+    vectors_.push_back(vectors_.back() + (tensor.shape.size() == 1 ? tensor.bytes : 0));
   }
 }
 
@@ -123,6 +127,7 @@ TimeModel TimeModel::merged(const std::vector<std::size_t>& ends) const {
   coarse.bytes_.clear();
   coarse.offset_ = {0};
   coarse.counted_ = {0};
+  coarse.vectors_ = {0};
   coarse.layer_ends_.clear();
   std::size_t begin = 0;
   std::size_t layer = 0;
@@ -136,6 +141,7 @@ TimeModel TimeModel::merged(const std::vector<std::size_t>& ends) const {
     coarse.bytes_.push_back(bytes(begin, end));
     coarse.offset_.push_back(offset_[end]);
     coarse.counted_.push_back(counted_[end]);
+    coarse.vectors_.push_back(vectors_[end]);
     // A layer ends with the run that holds the end of its last tensor.
     while (layer < layer_ends_.size() && layer_ends_[layer] < end) ++layer;
     if (layer_ends_[layer] == end) coarse.layer_ends_.push_back(coarse.bytes_.size());

@@ -57,12 +57,16 @@ class TimeModel {
   /// equal.
   [[nodiscard]] TimeModel merged(const std::vector<std::size_t>& ends) const;
 
-  /// T of what the group [begin, end) really sends, by the compressor's collective.
+  /// T of what the group [begin, end) really sends, by the compressor's collective; of messages in
+  /// parts, one after the other.
   [[nodiscard]] Nanoseconds transfer(std::size_t begin, std::size_t end) const {
-    return transfer_(wire_bytes(begin, end));
+    const Bytes sent = wire_bytes(begin, end);
+    const int messages = wire_.messages();
+    return messages == 1 ? transfer_(sent) : messages * transfer_(sent / messages);
   }
   [[nodiscard]] Bytes wire_bytes(std::size_t begin, std::size_t end) const {
-    return wire_.wire_bytes(bytes(begin, end), counted_[end] - counted_[begin]);
+    return wire_.wire_bytes(bytes(begin, end), counted_[end] - counted_[begin],
+                            vectors_[end] - vectors_[begin]);
   }
   /// T of a collective that is given so many bytes: all-reduce and reduce-scatter the bytes of the
   /// group, all-gather what one rank contributes. std::logic_error without require_cost().
@@ -112,6 +116,7 @@ class TimeModel {
   std::vector<Bytes> bytes_;
   std::vector<Bytes> offset_;          // offset_[i]: bytes of tensors before i; one longer
   std::vector<std::int64_t> counted_;  // tensors before i that have bytes; one longer
+  std::vector<Bytes> vectors_;         // bytes of tensors before i of one dimension; one longer
   std::vector<std::size_t> layer_ends_;
 };
 

@@ -154,7 +154,7 @@ def test_explain_says_that_an_iteration_without_work_is_no_slower_than_the_optim
 
 
 @pytest.mark.parametrize(("option", "expected"), [
-    (("--density", "2", "--compressor", "topk", "--strategy", "wfbp"), "expected a number above 0, at most 1"),
+    (("--compressor", "topk,density=2", "--strategy", "wfbp"), "option 'density' is '2', expected a number from"),
     (("--strategy", "dear", "--option", "prefetch=2"), "option 'prefetch' is '2', expected 1 or all"),
 ])
 def test_a_range_is_told_as_people_write_it(program, network, option, expected):

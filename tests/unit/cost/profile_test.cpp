@@ -64,6 +64,8 @@ Profile full() {
   profile.compressors["topk"] = {LinearCost{7, 0.1}, LinearCost{}};
   profile.compressor = std::string("topk");
   profile.density = 0.01;
+  profile.compressor_options.set("memory", std::string("none"));
+  profile.compressor_options.set("messages", std::int64_t{2});
   profile.ranks = 8;
   profile.grad_dtype = DType::kBfloat16;
   profile.options.set("cap_bytes", std::int64_t{26214400});
@@ -126,6 +128,7 @@ TEST(Profile, ComparesEveryFieldButTheNotes) {
       [](Profile& p) { p.compressors.clear(); },
       [](Profile& p) { p.compressor = std::string("none"); },
       [](Profile& p) { p.density = 1; },
+      [](Profile& p) { p.compressor_options = {}; },
       [](Profile& p) { p.ranks.reset(); },
       [](Profile& p) { p.grad_dtype = DType::kFloat16; },
       [](Profile& p) { p.options.set("x", 1.0); },
@@ -298,9 +301,53 @@ forward_ns: )") + value + "\ntensors: [{name: w, bytes: 4, backward_ns: 0}]\n";
 TEST(Profile, RefusesACompressorWithoutCosts) {
   json document = small();
   document["compressor"] = "topk";
-  EXPECT_THAT(refusal(document), AllOf(HasSubstr("p:1:"), HasSubstr("no costs")));
+  EXPECT_THAT(refusal(document), AllOf(HasSubstr("p:1:"), HasSubstr("no costs"),
+                                       HasSubstr("mergewise calibrate --compressor topk")));
   document["compressor"] = "topp";
   EXPECT_THAT(refusal(document), HasSubstr("did you mean 'topk'"));
+}
+
+json with_compressor(const std::string& id, const json& options) {
+  json document = small();
+  document["compressors"][id] = {{"compress", linear(1, 1)}, {"decompress", linear(1, 1)}};
+  document["compressor"] = id;
+  document["compressor_options"] = options;
+  return document;
+}
+
+TEST(Profile, ReadsTheOptionsOfItsCompressor) {
+  json document = with_compressor("topk", {{"memory", "none"}, {"messages", 2}});
+  document["density"] = 0.25;
+  const CompressorSpec spec = compressor_of(read(document));
+  EXPECT_EQ(spec.memory, "none");
+  EXPECT_EQ(spec.messages, 2);
+  EXPECT_EQ(spec.density, 0.25);
+  EXPECT_EQ(compressor_of(read(small())), compressor_spec("none"));
+}
+
+TEST(Profile, SetsCompressorsAsTheyAreRead) {
+  Profile profile = read(with_compressor("topk", {{"memory", "none"}}));
+  profile.density = 0.5;
+  set_compressor(profile, "topk", Options({{"messages", std::int64_t{2}}}));
+  EXPECT_EQ(compressor_of(profile),
+            compressor_spec("topk", Options({{"messages", std::int64_t{2}}})));
+  set_compressor(profile, "topk", Options({{"density", std::int64_t{1}}}));
+  EXPECT_EQ(profile.density, 1);
+  EXPECT_EQ(profile.compressor_options, Options());
+}
+
+TEST(Profile, RefusesOptionsThatItsCompressorDoesNotHave) {
+  EXPECT_THAT(refusal(with_compressor("topk", {{"memoryy", "none"}})),
+              AllOf(HasSubstr("p:1:"), HasSubstr("topk"), HasSubstr("memory")));
+  EXPECT_THAT(refusal(with_compressor("signsgd", {{"memory", "residual"}})),
+              AllOf(HasSubstr("p:1:"), HasSubstr("'residual', expected none")));
+  EXPECT_THAT(refusal(with_compressor("topk", {{"density", 0.5}})),
+              HasSubstr("beside \"compressor\""));
+  EXPECT_THAT(refusal(with_compressor("randk", {{"messages", 2}})), HasSubstr("indices"))
+      << "options that do not go together";
+  json document = with_compressor("topk", {{"messages", 2}});
+  document.erase("compressor");
+  EXPECT_THAT(refusal(document), HasSubstr("goes with 'compressor'"));
 }
 
 TEST(Profile, RefusesRanksAndDensityOutOfRange) {

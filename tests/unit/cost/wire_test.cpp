@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
+#include <string>
 
 namespace mergewise {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 WireFormat topk(double density, Bytes element_bytes = 4) {
-  return {"topk", density, element_bytes};
+  return {{.id = "topk", .density = density}, element_bytes};
 }
 
 TEST(WireFormat, DenseGradientsTravelAsTheyAre) {
@@ -47,7 +49,7 @@ TEST(WireFormat, DensityIsTakenInDouble) {
 
 TEST(WireFormat, RefusesAnUnknownCompressorWithTheValidOnes) {
   try {
-    const WireFormat wire("topkk", 0.001, 4);
+    const WireFormat wire({.id = "topkk"}, 4);
     FAIL() << "expected an error";
   } catch (const InputError& error) {
     EXPECT_THAT(error.what(), HasSubstr("did you mean 'topk'"));
@@ -61,6 +63,54 @@ TEST(WireFormat, RefusesADensityOutsideItsRange) {
   }
   EXPECT_NO_THROW(topk(1));
   EXPECT_NO_THROW(topk(1e-9));
+}
+
+WireFormat wire_of(const std::string& id, const std::map<std::string, OptionValue>& options = {}) {
+  return {compressor_spec(id, Options(options)), 4};
+}
+
+TEST(WireFormat, AScaleForTheGroupIsSentOnce) {
+  EXPECT_EQ(wire_of("onebit").wire_bytes(4 * 80, 3), 10 + 3 * 8);
+  EXPECT_EQ(wire_of("onebit", {{"scale", "group"}}).wire_bytes(4 * 80, 3), 10 + 8);
+  EXPECT_EQ(wire_of("ef_signsgd", {{"scale", "group"}}).wire_bytes(4 * 80, 3), 10 + 4);
+  EXPECT_EQ(wire_of("terngrad", {{"scale", "group"}}).wire_bytes(4 * 81, 3), 21 + 4);
+}
+
+TEST(WireFormat, QsgdSendsANormForEachBucket) {
+  EXPECT_EQ(wire_of("qsgd").wire_bytes(4 * 1025, 1), 1025 + 4 * 3);
+  EXPECT_EQ(wire_of("qsgd", {{"bucket", std::int64_t{64}}}).wire_bytes(4 * 1025, 1), 1025 + 4 * 17);
+  EXPECT_EQ(wire_of("qsgd", {{"bucket", std::int64_t{0}}}).wire_bytes(4 * 1025, 5), 1025 + 4);
+}
+
+TEST(WireFormat, RandkThatSendsItsPlacesIsGathered) {
+  EXPECT_EQ(wire_of("randk").collective(), Collective::kAllReduce);
+  EXPECT_EQ(wire_of("randk").wire_bytes(4'000'000, 1), 4 * 1000);
+  const WireFormat sent = wire_of("randk", {{"indices", "sent"}});
+  EXPECT_EQ(sent.collective(), Collective::kAllGather);
+  EXPECT_EQ(sent.wire_bytes(4'000'000, 1), 8 * 1000);
+}
+
+TEST(WireFormat, IndicesApartAreAMessageOfTheirOwn) {
+  EXPECT_EQ(wire_of("topk").messages(), 1);
+  const WireFormat apart = wire_of("topk", {{"messages", std::int64_t{2}}});
+  EXPECT_EQ(apart.messages(), 2);
+  EXPECT_EQ(apart.wire_bytes(4'000'000, 1), 8 * 1000);
+}
+
+TEST(WireFormat, DgcSendsTensorsOfOneDimensionAsTheyAre) {
+  const WireFormat dgc = wire_of("dgc", {{"density", 0.01}});
+  EXPECT_EQ(dgc.wire_bytes(4 * 1000, 2), 8 * 10) << "no vector";
+  EXPECT_EQ(dgc.wire_bytes(4 * 1000, 2, 4 * 150), 8 * 8 + 4 * 150) << "1 % of the other 850";
+  EXPECT_EQ(dgc.wire_bytes(4 * 150, 1, 4 * 150), 4 * 150) << "nothing to select from";
+  EXPECT_EQ(dgc.wire_bytes(4 * 151, 2, 4 * 150), 8 + 4 * 150);
+  const WireFormat sparse = wire_of("dgc", {{"density", 0.01}, {"vectors", "sparse"}});
+  EXPECT_EQ(sparse.wire_bytes(4 * 1000, 2, 4 * 150), 8 * 10);
+  EXPECT_EQ(wire_of("topk", {{"density", 0.01}}).wire_bytes(4 * 1000, 2, 4 * 150), 8 * 10);
+}
+
+TEST(WireFormat, AVectorsElementsAreThoseOfTheGradientsType) {
+  const WireFormat half(compressor_spec("dgc"), 2);
+  EXPECT_EQ(half.wire_bytes(2 * 100, 1, 2 * 100), 4 * 100) << "sent as fp32";
 }
 
 TEST(Collective, HasTheNameThatFilesUse) {

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include <limits>
+#include <set>
+#include <vector>
 
 namespace mergewise {
 namespace {
@@ -174,9 +176,28 @@ TEST(MergePlanHash, DiffersWithEveryPartOfWhatIsSent) {
   before.groups[1].release = BeforeForward{0};
   EXPECT_NE(hash(later, kSizes, WireFormat{}), hash(before, kSizes, WireFormat{}));
   EXPECT_NE(original, hash(plan, {4, 8, 16, 0}, WireFormat{}));
-  EXPECT_NE(original, hash(plan, kSizes, WireFormat{"topk", 0.001, 4}));
-  EXPECT_NE(original, hash(plan, kSizes, WireFormat{"none", 0.002, 4}));
-  EXPECT_NE(original, hash(plan, kSizes, WireFormat{"none", 0.001, 2}));
+  EXPECT_NE(original, hash(plan, kSizes, WireFormat({.id = "topk"}, 4)));
+  EXPECT_NE(original, hash(plan, kSizes, WireFormat({.id = "none", .density = 0.002}, 4)));
+  EXPECT_NE(original, hash(plan, kSizes, WireFormat({}, 2)));
+}
+
+TEST(MergePlan, HashChangesWithEveryOptionOfACompressor) {
+  const MergePlan plan = plan_from_ends("ddp", {2, 4});
+  std::vector<CompressorSpec> specs(11, CompressorSpec{.id = "topk"});
+  specs[1].memory = "residual";
+  specs[2].density = 0.5;
+  specs[3].group_scale = true;
+  specs[4].bucket = 64;
+  specs[5].sends_indices = true;
+  specs[6].messages = 2;
+  specs[7].dense_vectors = false;
+  specs[8].momentum = 0.5;
+  specs[9].clip = 1;
+  specs[10].warm_up = 3;
+  specs.push_back({.id = "topk", .seed = 5});
+  std::set<std::uint64_t> hashes;
+  for (const CompressorSpec& spec : specs) hashes.insert(hash(plan, kSizes, WireFormat(spec, 4)));
+  EXPECT_EQ(hashes.size(), specs.size());
 }
 
 TEST(MergePlanJson, ShowsASimplePlanAsGroupEnds) {

@@ -44,6 +44,32 @@ Profile topk_profile() {
   return profile;
 }
 
+TEST(TimeModel, MessagesInPartsGoOneAfterTheOther) {
+  Profile profile = topk_profile();
+  EXPECT_EQ(TimeModel(profile).transfer(0, 3), 1000 + 8);
+  profile.compressor_options.set("messages", std::int64_t{2});
+  EXPECT_EQ(TimeModel(profile).wire_bytes(0, 3), 8);
+  EXPECT_EQ(TimeModel(profile).transfer(0, 3), 2 * (1000 + 4));
+  EXPECT_EQ(TimeModel(profile).transfer(1, 2), 0) << "nothing to send";
+}
+
+TEST(TimeModel, CountsBytesOfTensorsOfOneDimension) {
+  Profile profile = topk_profile();
+  profile.compressor = "dgc";
+  profile.compressors["dgc"] = {};
+  profile.tensors = {tensor(400, 1), tensor(40, 1), tensor(800, 1), tensor(80, 1)};
+  EXPECT_EQ(TimeModel(profile).wire_bytes(0, 4), 8 * 165) << "unknown shapes";
+  profile.tensors[0].shape = {10, 10};
+  profile.tensors[1].shape = {10};
+  profile.tensors[2].shape = {10, 20};
+  profile.tensors[3].shape = {20};
+  const TimeModel model(profile);
+  EXPECT_EQ(model.wire_bytes(0, 4), 8 * 150 + 4 * 30);
+  EXPECT_EQ(model.wire_bytes(1, 2), 4 * 10);
+  EXPECT_EQ(model.wire_bytes(1, 3), 4 * 10 + 8 * 100);
+  EXPECT_EQ(model.merged({2, 4}).wire_bytes(1, 2), 8 * 100 + 4 * 20);
+}
+
 TEST(TimeModel, SumsBackwardTimesAndBytesInReadyOrder) {
   const TimeModel model(dense_profile());
   EXPECT_EQ(model.tensor_count(), 3U);
