@@ -17,7 +17,8 @@ struct Sample {
   std::uint64_t start;
 
   MERGEWISE_HD std::uint64_t place(std::uint64_t j) const {
-    return (start + j * n / count) % n;  // j n < 2^64: a sample is a hundredth of n
+    const std::uint64_t spread = j * (n / count) + j * (n % count) / count;  // floor(j n / count)
+    return (start + spread) % n;
   }
 };
 
