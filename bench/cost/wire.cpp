@@ -36,13 +36,14 @@ namespace {
 using detail::Content;
 using detail::MessageRule;
 
-constexpr Bytes kIndexAndValue = 8;  // int32 index, fp32 value
-constexpr Bytes kValue = 4;          // fp32: a value, a scale or a norm
+constexpr Bytes kValue = 4;  // fp32: a value, a scale or a norm
 
 Bytes pieces(Bytes n, Bytes size) { return n / size + (n % size != 0 ? 1 : 0); }
 Bytes buckets(const Content& group) {
   return group.spec.bucket > 0 ? pieces(group.n, group.spec.bucket) : 1;
 }
+// An index, of an int32 where it counts the elements, else of an int64, and an fp32 value.
+Bytes entry(const Content& group) { return (group.n <= 0x7FFFFFFF ? 4 : 8) + kValue; }
 Bytes signs(const Content& group) { return pieces(group.n, 8); }
 
 constexpr auto kReduced = Collective::kAllReduce;
@@ -52,10 +53,10 @@ const MessageRule kRules[] = {
     {"none", kReduced, nullptr},
     {"fp16", kReduced, [](const Content& g) { return 2 * g.n; }},
     {"bf16", kReduced, [](const Content& g) { return 2 * g.n; }},
-    {"topk", kGathered, [](const Content& g) { return kIndexAndValue * g.k; }},
-    {"dgc", kGathered, [](const Content& g) { return kIndexAndValue * g.k + kValue * g.v; }},
+    {"topk", kGathered, [](const Content& g) { return entry(g) * g.k; }},
+    {"dgc", kGathered, [](const Content& g) { return entry(g) * g.k + kValue * g.v; }},
     {"randk", kReduced,
-     [](const Content& g) { return (g.spec.sends_indices ? kIndexAndValue : kValue) * g.k; }},
+     [](const Content& g) { return (g.spec.sends_indices ? entry(g) : kValue) * g.k; }},
     {"qsgd", kGathered, [](const Content& g) { return g.n + kValue * buckets(g); }},
     {"signsgd", kGathered, [](const Content& g) { return signs(g); }},
     {"ef_signsgd", kGathered, [](const Content& g) { return signs(g) + kValue * g.t; }},

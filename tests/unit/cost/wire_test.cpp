@@ -113,6 +113,14 @@ TEST(WireFormat, AVectorsElementsAreThoseOfTheGradientsType) {
   EXPECT_EQ(half.wire_bytes(2 * 100, 1, 2 * 100), 4 * 100) << "sent as fp32";
 }
 
+TEST(WireFormat, IndicesOfHugeGroupsAreWider) {
+  const WireFormat wire(
+      compressor_spec("topk", Options(std::map<std::string, OptionValue>{{"density", 1.0}})), 4);
+  constexpr Bytes kMost = (Bytes{1} << 31) - 1;
+  EXPECT_EQ(wire.wire_bytes(4 * kMost, 1), 8 * kMost);
+  EXPECT_EQ(wire.wire_bytes(4 * (kMost + 1), 1), 12 * (kMost + 1));
+}
+
 TEST(Collective, HasTheNameThatFilesUse) {
   EXPECT_STREQ(name_of(Collective::kAllReduce), "all_reduce");
   EXPECT_STREQ(name_of(Collective::kAllGather), "all_gather");
