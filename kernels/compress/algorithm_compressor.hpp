@@ -18,8 +18,10 @@
 
 namespace mergewise {
 
-/// `Backend` has compress(algorithm, arguments) and decompress(algorithm, arguments) const, which
-/// run the algorithm, an empty type, by the device's primitives.
+/// `Backend` has compress(algorithm, arguments, layout, facts) and decompress(algorithm, arguments,
+/// layout) const, which run the algorithm, an empty type, by the device's primitives. The layout's
+/// arrays, to which arguments point, are in the host's memory; `facts` are what arguments.facts is
+/// to be at first.
 template <typename Algorithm, typename Backend>
 class AlgorithmCompressor : public Compressor {
  public:
@@ -42,12 +44,12 @@ class AlgorithmCompressor : public Compressor {
                     MessageFacts& facts) override {
     const GroupView view = view_of(group);
     const CompressSettings settings = settings_of(group, step);
-    facts = {Algorithm::bytes(view, settings), 0, 0};
     backend_.compress(
         Algorithm{},
         CompressArguments{view, gradient.data(), memory_floats() > 0 ? memory.data() : nullptr,
                           message.data(), scratch.data(), &facts,
-                          draws(step, static_cast<std::uint16_t>(step.rank + 1)), settings});
+                          draws(step, static_cast<std::uint16_t>(step.rank + 1)), settings},
+        group, MessageFacts{Algorithm::bytes(view, settings), 0, 0});
   }
 
   void make_mean(const GroupLayout& group, const CompressStep& step,
@@ -61,7 +63,8 @@ class AlgorithmCompressor : public Compressor {
         Algorithm{},
         DecompressArguments{view_of(group), received.data(), message_bytes(group),
                             varies() ? bytes.data() : nullptr, mean.data(), draws(step, 0),
-                            scales ? static_cast<float>(part) : 1.0F, settings});
+                            scales ? static_cast<float>(part) : 1.0F, settings},
+        group);
   }
 
   // Whose "tensors" are those that share a scale.
@@ -87,10 +90,15 @@ class AlgorithmCompressor : public Compressor {
   }
   [[nodiscard]] CompressSettings settings(const GroupLayout& group, std::uint32_t ranks,
                                           double density) const {
-    return {ranks,           selected(group, density),
-            density,         static_cast<float>(spec().momentum),
-            spec().clip,     group.vector_begins(),
-            spec().messages, spec().id == "dgc" && spec().dense_vectors};
+    return {ranks,
+            selected(group, density),
+            density,
+            static_cast<float>(spec().momentum),
+            spec().clip,
+            group.vector_elements(),
+            group.vector_begins(),
+            spec().messages,
+            spec().id == "dgc" && spec().dense_vectors};
   }
 
   Backend backend_;

@@ -3,9 +3,9 @@
 // not owned; arrays of elements have group.elements of them.
 #pragma once
 
-#include "kernels/primitives/message_facts.hpp"
 #include "kernels/primitives/bytes.hpp"
 #include "kernels/primitives/group_layout.hpp"
+#include "kernels/primitives/message_facts.hpp"
 #include "kernels/primitives/philox.hpp"
 
 #include <cstddef>
@@ -20,9 +20,9 @@ struct CompressSettings {
   double density;          ///< of this iteration
   float momentum;
   double clip;
-  /// GroupLayout::vector_begins()
-  const std::uint64_t* vector_begins;
-  int parts;  ///< of a message
+  std::uint64_t vector_elements;       ///< GroupLayout's
+  const std::uint64_t* vector_begins;  ///< GroupLayout's, in the memory of the device
+  int parts;                           ///< of a message
   bool dense_vectors;
 };
 

@@ -12,11 +12,13 @@ class HostBackend {
   explicit HostBackend(HostRun run) : run_(run) {}
 
   template <typename Algorithm>
-  void compress(Algorithm, const CompressArguments& arguments) {
+  void compress(Algorithm, const CompressArguments& arguments, const GroupLayout&,
+                const MessageFacts& facts) {
+    *arguments.facts = facts;
     Algorithm::compress(HostPrimitives(run_, &scratch_), arguments);
   }
   template <typename Algorithm>
-  void decompress(Algorithm, const DecompressArguments& arguments) const {
+  void decompress(Algorithm, const DecompressArguments& arguments, const GroupLayout&) const {
     Algorithm::decompress(HostPrimitives(run_, nullptr), arguments);
   }
 

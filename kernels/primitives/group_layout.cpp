@@ -2,26 +2,29 @@
 #include "kernels/primitives/group_layout.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mergewise {
 
 GroupLayout::GroupLayout(std::uint32_t first_id, const std::vector<std::size_t>& tensor_elements,
-                         const std::vector<bool>& vectors)
-    : begins_{0}, vector_begins_{0} {
+                         const std::vector<bool>& vectors) {
+  auto arrays = std::make_shared<GroupArrays>();
   for (std::uint32_t i = 0; i < tensor_elements.size(); ++i) {
     const std::uint64_t count = tensor_elements[i];
     if (count == 0) continue;
-    const std::uint64_t begin = begins_.back();
+    const std::uint64_t begin = arrays->begins.back();
+    const auto tensor = static_cast<std::uint32_t>(arrays->ids.size());
     for (std::uint64_t offset = 0; offset < count; offset += kChunk) {
       const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(kChunk, count - offset));
-      chunks_.push_back({begin + offset, offset, size, tensors()});
+      arrays->chunks.push_back({begin + offset, offset, size, tensor});
     }
-    ids_.push_back(first_id + i);
-    begins_.push_back(begin + count);
+    arrays->ids.push_back(first_id + i);
+    arrays->begins.push_back(begin + count);
     const bool is_vector = !vectors.empty() && vectors.at(i);
-    vector_begins_.push_back(vector_begins_.back() + (is_vector ? count : 0));
+    arrays->vector_begins.push_back(arrays->vector_begins.back() + (is_vector ? count : 0));
   }
-  if (!ids_.empty()) first_id_ = ids_.front();
+  if (!arrays->ids.empty()) arrays->first_id = arrays->ids.front();
+  arrays_ = std::move(arrays);
 }
 
 GroupView GroupLayout::pieces(std::uint64_t piece) const {
@@ -34,7 +37,7 @@ GroupView GroupLayout::pieces(std::uint64_t piece) const {
           elements(),
           full * chunks(piece) + chunks(rest),
           piece,
-          first_id_,
+          arrays_->first_id,
           static_cast<std::uint32_t>(full + (rest != 0 ? 1 : 0))};
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace mergewise {
@@ -83,7 +84,16 @@ MERGEWISE_HD inline std::uint32_t tensor_of(const GroupView& group, std::uint64_
   return low;
 }
 
-/// Owns these arrays in the host's memory. Immutable.
+/// What a layout consists of, in the host's memory.
+struct GroupArrays {
+  std::uint32_t first_id = 0;                   ///< of the first tensor that has elements
+  std::vector<std::uint64_t> begins{0};         ///< as in GroupView
+  std::vector<std::uint64_t> vector_begins{0};  ///< GroupLayout::vector_begins()
+  std::vector<std::uint32_t> ids;
+  std::vector<Chunk> chunks;
+};
+
+/// Owns these arrays; copies share them. Immutable.
 class GroupLayout {
  public:
   /// The numbers of elements of the tensors first_id, first_id + 1, ... Empty ones are left out: no
@@ -92,28 +102,30 @@ class GroupLayout {
   GroupLayout(std::uint32_t first_id, const std::vector<std::size_t>& tensor_elements,
               const std::vector<bool>& vectors = {});
 
-  [[nodiscard]] std::uint64_t elements() const { return begins_.back(); }
-  [[nodiscard]] std::uint32_t tensors() const { return static_cast<std::uint32_t>(ids_.size()); }
+  [[nodiscard]] std::uint64_t elements() const { return arrays_->begins.back(); }
+  [[nodiscard]] std::uint32_t tensors() const {
+    return static_cast<std::uint32_t>(arrays_->ids.size());
+  }
   /// Elements of tensors of one dimension.
-  [[nodiscard]] std::uint64_t vector_elements() const { return vector_begins_.back(); }
+  [[nodiscard]] std::uint64_t vector_elements() const { return arrays_->vector_begins.back(); }
   /// How many elements of vectors stand before each tensor, and all of them at the end: a tensor is
   /// a vector where this grows.
-  [[nodiscard]] const std::uint64_t* vector_begins() const { return vector_begins_.data(); }
+  [[nodiscard]] const std::uint64_t* vector_begins() const { return arrays_->vector_begins.data(); }
+  /// Tells layouts apart, for those that keep something for each.
+  [[nodiscard]] const std::shared_ptr<const GroupArrays>& arrays() const { return arrays_; }
 
   /// Valid as long as the layout.
   [[nodiscard]] GroupView view() const {
-    return {begins_.data(), ids_.data(), chunks_.data(), elements(),
-            chunks_.size(), 0,           first_id_,      tensors()};
+    return {arrays_->begins.data(), arrays_->ids.data(),
+            arrays_->chunks.data(), elements(),
+            arrays_->chunks.size(), 0,
+            arrays_->first_id,      tensors()};
   }
   /// The same elements in pieces of `piece` > 0, a multiple of 8 or at least all of them.
   [[nodiscard]] GroupView pieces(std::uint64_t piece) const;
 
  private:
-  std::uint32_t first_id_ = 0;  // of the first tensor that has elements
-  std::vector<std::uint64_t> begins_;
-  std::vector<std::uint64_t> vector_begins_;
-  std::vector<std::uint32_t> ids_;
-  std::vector<Chunk> chunks_;
+  std::shared_ptr<const GroupArrays> arrays_;
 };
 
 }  // namespace mergewise
