@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/replay/gradients.hpp"
 
+#include "bench/stats/random.hpp"
+
+#include <cmath>
+
 namespace mergewise {
 namespace {
 
@@ -39,6 +43,35 @@ float reduced_gradient(int ranks, std::size_t tensor, std::size_t element) {
 
 void fill_gradient(std::span<float> values, int rank, std::size_t tensor) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = local_gradient(rank, tensor, i);
+}
+
+float small_gradient(int rank, std::size_t tensor, std::size_t element) {
+  auto mixed = static_cast<std::uint32_t>(element * 2654435761U + tensor * 2246822519U +
+                                          static_cast<std::uint32_t>(rank) * 3266489917U);
+  // Ranks and tensors must not be shifts of one another.
+  mixed = (mixed ^ (mixed >> 15U)) * 2246822519U;
+  constexpr auto kValues = static_cast<std::uint32_t>(2 * kLargestSmallGradient + 1);
+  return static_cast<float>((mixed >> 16U) % kValues) - kLargestSmallGradient;
+}
+
+void fill_small_gradient(std::span<float> values, int rank, std::size_t tensor) {
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = small_gradient(rank, tensor, i);
+}
+
+void fill_normal(std::span<float> values, std::uint64_t seed) {
+  constexpr int kFields = 8;  // of 16 bits
+  constexpr float kMean = kFields * 32767.5F;
+  const float deviation = std::sqrt(static_cast<float>(kFields) / 12.0F) * 65536.0F;
+  SplitMix64 random(seed);
+  for (float& value : values) {
+    std::uint32_t sum = 0;
+    for (int word = 0; word < 2; ++word) {
+      for (std::uint64_t bits = random.next(), field = 0; field < 4; ++field, bits >>= 16U) {
+        sum += static_cast<std::uint32_t>(bits & 0xFFFFU);
+      }
+    }
+    value = 0.01F * (static_cast<float>(sum) - kMean) / deviation;
+  }
 }
 
 std::optional<GradientMismatch> find_mismatch(std::span<const float> values, int ranks,

@@ -22,6 +22,16 @@ namespace mergewise {
 /// Fills one tensor with this rank's values.
 void fill_gradient(std::span<float> values, int rank, std::size_t tensor);
 
+/// The same for compressed gradients: an integer from -7 to 7, so that halves of a P-th of it add
+/// up exactly in any order, too, where P is a power of two up to 32 (bf16) or 256 (fp16).
+inline constexpr float kLargestSmallGradient = 7;
+[[nodiscard]] float small_gradient(int rank, std::size_t tensor, std::size_t element);
+void fill_small_gradient(std::span<float> values, int rank, std::size_t tensor);
+
+/// Nearly normal values (each the sum of eight uniform ones) of standard deviation 1/100, for what
+/// is timed: the work of some compressors depends on the values.
+void fill_normal(std::span<float> values, std::uint64_t seed);
+
 struct GradientMismatch {
   std::size_t element = 0;
   float found = 0;

@@ -6,6 +6,7 @@
 #include "bench/plan/timeline.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,14 @@ struct Breakdown {
 struct Probe {
   std::vector<std::size_t> ends;  ///< MergePlan::ends()
   Nanoseconds iteration_ns = 0;
+};
+
+/// What compressed iterations sent.
+struct MessageTotals {
+  std::int64_t iterations = 0;
+  std::uint64_t bytes = 0;       ///< of the messages
+  std::uint64_t nans = 0;        ///< elements compressed that were no number
+  std::uint64_t infinities = 0;  ///< that were infinite
 };
 
 /// One point of a calibration: robust statistics of the collective at a size.

@@ -3,6 +3,7 @@
 
 #include "bench/core/error.hpp"
 #include "bench/replay/gradients.hpp"
+#include "bench/replay/replayable.hpp"
 
 #include <fmt/format.h>
 
@@ -25,42 +26,6 @@ std::vector<std::size_t> element_offsets(const std::vector<Bytes>& tensor_bytes)
   return offsets;
 }
 
-/// How many groups come before those that are sent until the next forward pass.
-std::size_t backward_groups_of(const MergePlan& plan) {
-  const auto first = std::find_if(plan.groups.begin(), plan.groups.end(), is_before_forward);
-  return static_cast<std::size_t>(first - plan.groups.begin());
-}
-
-bool all_are(const MergePlan& plan, std::size_t begin, std::size_t end, Collective collective) {
-  return std::all_of(plan.groups.begin() + static_cast<std::ptrdiff_t>(begin),
-                     plan.groups.begin() + static_cast<std::ptrdiff_t>(end),
-                     [&](const Group& group) { return group.collective == collective; });
-}
-
-/// The gathered groups are those that were scattered: else ranks would give parts that they have
-/// not summed.
-bool gathers_what_it_scatters(const MergePlan& plan, std::size_t backward) {
-  for (std::size_t i = backward; i < plan.groups.size(); ++i) {
-    const bool found = std::any_of(
-        plan.groups.begin(), plan.groups.begin() + static_cast<std::ptrdiff_t>(backward),
-        [&](const Group& scattered) {
-          return scattered.begin == plan.groups[i].begin && scattered.end == plan.groups[i].end;
-        });
-    if (!found) return false;
-  }
-  return true;
-}
-
-bool replayable(const MergePlan& plan) {
-  const std::size_t all = plan.groups.size();
-  const std::size_t backward = backward_groups_of(plan);
-  if (plan.chunking) return false;
-  if (backward == all) return all_are(plan, 0, all, Collective::kAllReduce);
-  return all_are(plan, 0, backward, Collective::kReduceScatter) &&
-         all_are(plan, backward, all, Collective::kAllGather) &&
-         gathers_what_it_scatters(plan, backward);
-}
-
 }  // namespace
 
 void enqueue(Collective collective, Communicator& communicator, float* data, std::size_t count,
@@ -77,7 +42,7 @@ void enqueue(Collective collective, Communicator& communicator, float* data, std
 
 Replayer::Replayer(Device& device, Communicator& communicator, Compute& compute,
                    const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group,
-                   Iteration iteration)
+                   Iteration iteration, Compression compression)
     : device_(device),
       communicator_(communicator),
       compute_(compute),
@@ -98,6 +63,11 @@ Replayer::Replayer(Device& device, Communicator& communicator, Compute& compute,
   const Bytes bytes = static_cast<Bytes>(offsets_.back()) * kElementBytes;
   gradient_buffer_ = device.allocate(bytes);
   if (buffers_ == Buffers::kCopy) merge_buffer_ = device.allocate(bytes);
+  if (compression.compressor == nullptr) return;
+  mean_buffer_ = device.allocate(bytes);
+  compressor_ =
+      std::make_unique<GroupCompressor>(device, communicator, std::move(compression), offsets_);
+  reset_gradients();
 }
 
 Replayer::~Replayer() = default;
@@ -108,16 +78,18 @@ float* Replayer::send_buffer() {
   return buffers_ == Buffers::kCopy ? reinterpret_cast<float*>(merge_buffer_->data()) : gradients();
 }
 
+float* Replayer::results() {
+  return mean_buffer_ ? reinterpret_cast<float*>(mean_buffer_->data()) : gradients();
+}
+
+std::span<float> Replayer::memory() {
+  return compressor_ ? compressor_->memory() : std::span<float>();
+}
+
 PreparedPlan Replayer::prepare(const MergePlan& plan) const {
   const std::size_t tensors = offsets_.size() - 1;
   check(plan, tensors);
-  if (!replayable(plan)) {
-    throw UnsupportedError(fmt::format(
-        "the plan of strategy '{}' cannot be replayed: expected all-reduces of ready groups, or "
-        "reduce-scatters of ready groups that are gathered again before the next forward pass; use "
-        "`mergewise simulate` to see it in the model",
-        plan.strategy));
-  }
+  check_replayable(plan, compressor_ ? &compressor_->compressor() : nullptr);
   PreparedPlan prepared{plan.strategy, {}, backward_groups_of(plan), false, tensors};
   for (const Group& group : plan.groups) {
     if (std::holds_alternative<NotBefore>(group.release)) prepared.holds = true;
@@ -131,6 +103,7 @@ PreparedPlan Replayer::prepare(const MergePlan& plan) const {
     auto& before = prepared.groups[i - 1].forward_step;
     before = std::min(before, prepared.groups[i].forward_step);
   }
+  if (compressor_) prepared.messages = compressor_->prepare(plan);
   return prepared;
 }
 
@@ -181,7 +154,7 @@ void Replayer::enqueue_backward(const Pass& pass) {
   close(pass, Activity::kBackward, 0);
 }
 
-// Backward work of each group's tensors, then its packing and its collective.
+// Backward work of each group's tensors, then its packing and compression, and its collective.
 void Replayer::enqueue_communicating_backward(const Pass& pass) {
   Stream& compute = *compute_stream_;
   if (pass.plan.holds) compute.record(pass.backward_start);
@@ -192,8 +165,9 @@ void Replayer::enqueue_communicating_backward(const Pass& pass) {
       compute_.backward(compute, tensor);
     }
     close(pass, Activity::kBackward, i);
-    if (buffers_ == Buffers::kCopy) {
-      copy_tensors(group, *gradient_buffer_, *merge_buffer_);
+    if (buffers_ == Buffers::kCopy) copy_tensors(group, *gradient_buffer_, *merge_buffer_);
+    if (compressor_) compressor_->compress(*pass.plan.messages, i, iterations_, compute);
+    if (buffers_ == Buffers::kCopy || compressor_) {
       compute_.resume(compute);
       close(pass, Activity::kPack, i);
     }
@@ -217,8 +191,12 @@ void Replayer::enqueue_collective(const Pass& pass, std::size_t index) {
     }
   }
   open(pass, Lane::kCommunication);
-  enqueue(group.planned.collective, communicator_, send_buffer() + group.offset, group.count,
-          communication);
+  if (compressor_) {
+    compressor_->communicate(*pass.plan.messages, index, communication);
+  } else {
+    enqueue(group.planned.collective, communicator_, send_buffer() + group.offset, group.count,
+            communication);
+  }
   close(pass, Activity::kTransfer, index);
   communication.record(*group.done);
 }
@@ -227,9 +205,14 @@ void Replayer::enqueue_collective(const Pass& pass, std::size_t index) {
 void Replayer::enqueue_arrival(const Pass& pass, std::size_t index) {
   PreparedPlan::PreparedGroup& group = pass.plan.groups[index];
   compute_stream_->wait(*group.done);
-  if (buffers_ == Buffers::kSlice) return;
+  if (buffers_ == Buffers::kSlice && !compressor_) return;
   open(pass, Lane::kCompute);
-  copy_tensors(group, *merge_buffer_, *gradient_buffer_);
+  if (compressor_) {
+    compressor_->decompress(*pass.plan.messages, index, iterations_, *compute_stream_);
+  }
+  if (buffers_ == Buffers::kCopy) {
+    copy_tensors(group, *merge_buffer_, compressor_ ? *mean_buffer_ : *gradient_buffer_);
+  }
   close(pass, Activity::kUnpack, index);
 }
 
@@ -271,14 +254,20 @@ void Replayer::enqueue_iteration(const Pass& pass) {
     for (std::size_t i = 0; i < pass.plan.groups.size(); ++i) enqueue_arrival(pass, i);
   }
   if (on_group_) on_group_(*communication_stream_, -1);
+  if (pass.plan.messages) ++iterations_;
 }
 
-void Replayer::begin_block(const PreparedPlan& plan, int iterations) {
+void Replayer::begin_block(PreparedPlan& plan, int iterations) {
   MERGEWISE_CHECK(iterations >= 1, "a block has at least one iteration");
   for (auto* events : {&ends_, &backward_starts_}) {
     while (events->size() < static_cast<std::size_t>(iterations)) {
       events->push_back(device_.create_event());
     }
+  }
+  if (plan.messages) {
+    const bool copies = buffers_ == Buffers::kCopy;
+    compressor_->bind(*plan.messages, send_buffer(), copies ? send_buffer() : results());
+    plan.messages->totals.iterations += iterations;
   }
   if (plan.reaches_forward()) {
     compute_.resume(*compute_stream_);
@@ -361,38 +350,6 @@ std::vector<Replayer::LayerTimes> Replayer::run_layers(int iterations) {
     result.push_back(std::move(times));
   }
   return result;
-}
-
-void Replayer::zero_gradients() {
-  std::fill_n(gradients(), elements(), 0.0F);
-  if (merge_buffer_) std::fill_n(reinterpret_cast<float*>(merge_buffer_->data()), elements(), 0.0F);
-}
-
-Nanoseconds Replayer::verify(PreparedPlan& plan) {
-  const auto tensor_values = [this](std::size_t tensor) {
-    return std::span<float>(gradients() + offsets_[tensor],
-                            offsets_[tensor + 1] - offsets_[tensor]);
-  };
-  for (std::size_t tensor = 0; tensor < plan.tensor_count; ++tensor) {
-    fill_gradient(tensor_values(tensor), communicator_.rank(), tensor);
-  }
-  std::vector<Stamp> stamps;
-  run(plan, 1, stamps);
-  for (std::size_t i = 0; i < plan.backward_groups; ++i) {
-    const Group& group = plan.groups[i].planned;
-    for (std::size_t tensor = group.begin; tensor < group.end; ++tensor) {
-      const auto mismatch = find_mismatch(tensor_values(tensor), communicator_.size(), tensor);
-      if (mismatch) {
-        throw VerificationError(fmt::format(
-            "strategy '{}' on rank {}: group {}, tensor {} (in ready order), element {} is {} "
-            "after the reduction, expected {}: this plan or collective loses gradients",
-            plan.strategy, communicator_.rank(), i, tensor, mismatch->element, mismatch->found,
-            mismatch->expected));
-      }
-    }
-  }
-  zero_gradients();
-  return static_cast<Nanoseconds>(stamps.back() - stamps.front());
 }
 
 }  // namespace mergewise

@@ -6,6 +6,7 @@
 #include "bench/collective/communicator.hpp"
 #include "bench/device/device.hpp"
 #include "bench/plan/merge_plan.hpp"
+#include "bench/replay/group_compressor.hpp"
 #include "bench/replay/span_recorder.hpp"
 #include "kernels/compute/compute.hpp"
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,6 +60,7 @@ struct PreparedPlan {
   std::size_t backward_groups = 0;
   bool holds = false;  ///< some of them until a time after the start of the backward pass
   std::size_t tensor_count = 0;
+  std::unique_ptr<PlanMessages> messages{};  ///< where gradients are compressed
   [[nodiscard]] bool reaches_forward() const { return backward_groups < groups.size(); }
 };
 
@@ -71,16 +74,18 @@ class Replayer {
   using GroupHook = std::function<void(Stream& communication, std::int64_t group)>;
 
   /// `tensor_bytes` in ready order, fp32 (multiples of 4). The references must outlive this object.
+  /// With a compressor, a group is compressed behind its packing and decompressed before its
+  /// unpacking; what ranks keep of their gradients stays from plan to plan until one is verified.
   Replayer(Device& device, Communicator& communicator, Compute& compute,
            const std::vector<Bytes>& tensor_bytes, Buffers buffers, GroupHook on_group,
-           Iteration iteration = {});
+           Iteration iteration = {}, Compression compression = {});
   ~Replayer();
   Replayer(const Replayer&) = delete;
   Replayer& operator=(const Replayer&) = delete;
 
-  /// Replays all-reduces of ready groups, not before a time after the start of the backward pass
-  /// where they say so; and reduce-scatters of ready groups followed by all-gathers of the same
-  /// groups before the next forward pass. Throws UnsupportedError for any other plan.
+  /// Replays what check_replayable() (bench/replay/replayable.hpp) lets pass, groups not before a
+  /// time after the start of the backward pass where they say so. Throws UnsupportedError for any
+  /// other plan.
   [[nodiscard]] PreparedPlan prepare(const MergePlan& plan) const;
   /// No communication at all: the compute alone.
   [[nodiscard]] PreparedPlan prepare_compute_alone() const;
@@ -103,9 +108,12 @@ class Replayer {
   [[nodiscard]] std::vector<LayerTimes> run_layers(int iterations);
 
   /// Fills this rank's known gradients, runs one iteration, and compares every element with the
-  /// exact sum. Throws VerificationError naming strategy, group, tensor (by its index in ready
-  /// order), element, what was found and expected. Leaves all gradients zero, so that timed
-  /// iterations reduce zeros and never overflow. Returns what the iteration alone took.
+  /// exact sum; with a compressor, from empty memories, every element of mean and memory with
+  /// CompressedReference. Throws VerificationError naming strategy, group, tensor (by its index in
+  /// ready order), element, what was found and expected, and the compressor. Leaves all gradients
+  /// zero, so that timed iterations reduce zeros and never overflow; with a compressor nearly
+  /// normal, since its work may depend on them, and the memories and what was counted empty.
+  /// Returns what the iteration alone took.
   Nanoseconds verify(PreparedPlan& plan);
 
   [[nodiscard]] Stream& compute_stream() { return *compute_stream_; }
@@ -113,6 +121,11 @@ class Replayer {
   /// Elements of all gradients.
   [[nodiscard]] std::size_t elements() const { return offsets_.back(); }
   [[nodiscard]] float* gradients();
+  /// Where an iteration leaves what the optimizer would take: with a compressor the means, which
+  /// are not written over the gradients; else the sums, which are.
+  [[nodiscard]] float* results();
+  /// What this rank's compressor keeps, as GroupCompressor::memory(); empty without one.
+  [[nodiscard]] std::span<float> memory();
   /// Where the collectives read and write: the gradients, or with kCopy the merge buffer.
   [[nodiscard]] float* send_buffer();
 
@@ -123,7 +136,7 @@ class Replayer {
     Event& backward_start;
     SpanRecorder* spans;  // null but in the span pass
   };
-  void begin_block(const PreparedPlan& plan, int iterations);
+  void begin_block(PreparedPlan& plan, int iterations);
   void enqueue_iteration(const Pass& pass);
   void enqueue_forward(const Pass& pass);
   void enqueue_backward(const Pass& pass);
@@ -136,7 +149,13 @@ class Replayer {
   void close(const Pass& pass, Activity activity, std::size_t index);
   void copy_tensors(const PreparedPlan::PreparedGroup& group, Buffer& from, Buffer& to);
   [[nodiscard]] std::size_t forward_step_of(const Group& group) const;
-  void zero_gradients();
+  void reset_gradients();
+  [[nodiscard]] std::span<float> of_tensor(float* data, std::size_t tensor) const;
+  void check_sums(const PreparedPlan& plan);
+  void check_means(const PreparedPlan& plan, std::uint32_t iteration);
+  void compare(const PreparedPlan& plan, std::size_t group, const char* what,
+               std::span<const float> found, std::span<const float> expected, float tolerance,
+               std::size_t floats);
 
   Device& device_;
   Communicator& communicator_;
@@ -147,6 +166,11 @@ class Replayer {
   std::vector<std::size_t> offsets_;  // in elements, one longer than the tensors
   std::unique_ptr<Buffer> gradient_buffer_;
   std::unique_ptr<Buffer> merge_buffer_;  // only with kCopy
+  // Only with a compressor: decompressed into the gradients, an iteration would compress what the
+  // one before had left of them.
+  std::unique_ptr<Buffer> mean_buffer_;
+  std::unique_ptr<GroupCompressor> compressor_;
+  std::uint32_t iterations_ = 0;  // compressed so far
   // Before the streams, which run what is queued, records too, when they are destroyed.
   std::unique_ptr<Event> start_;
   // One per iteration of the largest block so far.
