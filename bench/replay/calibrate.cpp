@@ -15,15 +15,12 @@ namespace {
 
 constexpr Bytes kElement = static_cast<Bytes>(sizeof(float));
 
-// Merged gradients begin at any element: sizes that are no multiple of 8 bytes do here.
-std::size_t elements_off(Bytes bytes) { return bytes % (2 * kElement) != 0 ? 1 : 0; }
-
 detail::Operation operation_of(Collective collective, Communicator& communicator, float* data,
                                Stream& stream) {
   return [collective, &communicator, data, &stream](Bytes bytes) {
     const Bytes ranks = collective == Collective::kAllGather ? communicator.size() : 1;
     const auto count = static_cast<std::size_t>(bytes / kElement * ranks);
-    enqueue(collective, communicator, data + elements_off(bytes), count, stream);
+    enqueue(collective, communicator, data + detail::elements_off(bytes), count, stream);
   };
 }
 
@@ -87,7 +84,7 @@ MeasuredCosts calibrate_copy(ControlPlane& control, Device* device, CalibrationS
   const auto to = device->allocate(largest);
   const auto stream = device->create_stream(StreamRole::kCompute);
   const detail::Operation operation = [&](Bytes bytes) {
-    const auto off = static_cast<std::ptrdiff_t>(elements_off(bytes)) * kElement;
+    const auto off = static_cast<std::ptrdiff_t>(detail::elements_off(bytes)) * kElement;
     device->copy(*stream, from->data() + off, to->data(), bytes);
   };
   return detail::Calibrator(control, settings, *device, *stream, operation).run();

@@ -80,6 +80,18 @@ struct MeasuredCosts {
 [[nodiscard]] MeasuredCosts calibrate_copy(ControlPlane& control, Device* device,
                                            CalibrationSettings settings);
 
+struct CompressorCosts {
+  MeasuredCosts compress;
+  MeasuredCosts decompress;
+};
+/// A compressor on the compute stream, over sizes of the dense group: makes a message of nearly
+/// normal gradients, and the mean from those of `ranks` ranks. A group is one tensor of more than
+/// one dimension; each message is made as in a later iteration, behind any warm-up. As
+/// calibrate_copy(), half of the budget for each of the two.
+[[nodiscard]] CompressorCosts calibrate_compressor(ControlPlane& control, Device* device,
+                                                   Compressor* compressor, int ranks,
+                                                   CalibrationSettings settings);
+
 /// Forward time, by step too, and backward time by tensor of the compute alone: medians over
 /// iterations, means over ranks.
 [[nodiscard]] Replayer::LayerTimes measure_layers(ControlPlane& control, Replayer* replayer,

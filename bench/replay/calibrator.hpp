@@ -13,6 +13,9 @@
 
 namespace mergewise::detail {
 
+/// Merged gradients begin at any element: sizes that are no multiple of 8 bytes do here, too.
+[[nodiscard]] inline std::size_t elements_off(Bytes bytes) { return bytes % 8 != 0 ? 1 : 0; }
+
 /// Enqueues one operation of this many bytes.
 using Operation = std::function<void(Bytes bytes)>;
 

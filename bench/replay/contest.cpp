@@ -3,6 +3,7 @@
 
 #include "bench/core/error.hpp"
 #include "bench/core/median.hpp"
+#include "bench/replay/exchange.hpp"
 #include "bench/replay/lockstep.hpp"
 #include "bench/replay/spans.hpp"
 #include "bench/stats/random.hpp"
@@ -39,6 +40,7 @@ class Contest {
     for (std::size_t i = 0; i < contestants_.size() && !ranks_.interrupted(); ++i) warm_up(i);
     measure();
     for (std::size_t i = 0; i < contestants_.size() && !ranks_.interrupted(); ++i) record_spans(i);
+    for (std::size_t i = 0; i < contestants_.size(); ++i) count_messages(i);
     result_.interrupted = ranks_.interrupted();
     return std::move(result_);
   }
@@ -219,6 +221,25 @@ class Contest {
     result.breakdown = summary.breakdown;
     if (ranks_.control().rank() == 0) result.spans = std::move(summary.spans);
     report(i, "recording spans", time_left());
+  }
+
+  // Ranks that take no part have none.
+  void count_messages(std::size_t i) {
+    std::vector<std::uint64_t> mine;
+    if (plans_[i].messages) {
+      const MessageTotals& own = plans_[i].messages->totals;
+      mine = {static_cast<std::uint64_t>(own.iterations), own.bytes, own.nans, own.infinities};
+    }
+    for (const std::string& bytes : ranks_.control().all_gather(to_bytes(mine))) {
+      const auto theirs = from_bytes<std::uint64_t>(bytes);
+      if (theirs.empty()) continue;
+      if (!result_.contestants[i].messages) result_.contestants[i].messages.emplace();
+      MessageTotals& all = *result_.contestants[i].messages;
+      all.iterations = static_cast<std::int64_t>(theirs[0]);
+      all.bytes += theirs[1];
+      all.nans += theirs[2];
+      all.infinities += theirs[3];
+    }
   }
 
   Lockstep ranks_;

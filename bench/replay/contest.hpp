@@ -48,6 +48,9 @@ struct ContestantResult {
   bool unstable = false;  ///< warm-up never settled
   std::string stopped;    ///< "target", "max", "budget", "signal"
   LinkCounts link;        ///< of rank 0, over the measured blocks
+  /// With a compressor: since verifying, the iterations of one rank and the sums over all ranks of
+  /// what they compressed.
+  std::optional<MessageTotals> messages;
   std::optional<Breakdown> breakdown;
   std::vector<MeasuredSpan> spans;  ///< of all ranks; known on rank 0 only
 };

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/replay/contest.hpp"
 
+#include "kernels/compress/host_compressor.hpp"
 #include "tests/unit/replay/fakes.hpp"
+#include "tests/unit/replay/thread_ranks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -133,6 +135,26 @@ TEST(Contest, NobodyRunsMoreIterationsThanTheMaximum) {
   race.settings.stopping = {1e-9, 4, 7};
   for (const ContestantResult& contestant : race.run().contestants) {
     EXPECT_EQ(contestant.samples_ns.size(), 7U);
+  }
+}
+
+TEST(Contest, CountsWhatCompressedIterationsSent) {
+  Race race;
+  for (const ContestantResult& dense : race.run().contestants) {
+    EXPECT_FALSE(dense.messages.has_value());
+  }
+  Meeting meeting(1);
+  ThreadRank communicator(meeting, 0);
+  const auto compressor = make_host_compressor(compressor_spec("fp16"));
+  race.replayer = std::make_unique<Replayer>(
+      *race.device, communicator, race.compute, std::vector<Bytes>{8, 4}, Buffers::kSlice,
+      Replayer::GroupHook(), Iteration{}, Compression{compressor.get()});
+  for (const ContestantResult& result : race.run().contestants) {
+    ASSERT_TRUE(result.messages.has_value());
+    const auto iterations = static_cast<std::int64_t>(result.warmup_ns.size() + 12 + 4);
+    EXPECT_EQ(result.messages->iterations, iterations) << "warm-up, samples and spans";
+    EXPECT_EQ(result.messages->bytes, static_cast<std::uint64_t>(iterations) * 3 * 2);
+    EXPECT_EQ(result.messages->nans, 0U);
   }
 }
 
