@@ -66,16 +66,16 @@ struct Coded {
   }
 
  private:
-  static std::uint64_t scales_bytes(const GroupView& group) {
+  MERGEWISE_HD static std::uint64_t scales_bytes(const GroupView& group) {
     return sizeof(float) * Code::kScales * group.tensors;
   }
-  static std::byte* scales_of(const GroupView& group, std::byte* message) {
+  MERGEWISE_HD static std::byte* scales_of(const GroupView& group, std::byte* message) {
     return message + code_bytes<Code::kBits>(group.elements);
   }
-  static Accumulated source_of(const CompressArguments& a, const Accumulated*) {
+  MERGEWISE_HD static Accumulated source_of(const CompressArguments& a, const Accumulated*) {
     return {a.gradient, a.memory};
   }
-  static Decayed source_of(const CompressArguments& a, const Decayed*) {
+  MERGEWISE_HD static Decayed source_of(const CompressArguments& a, const Decayed*) {
     return {a.gradient, a.memory, a.settings.momentum};
   }
 };

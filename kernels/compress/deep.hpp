@@ -22,7 +22,7 @@ struct DeepCompression {
   static std::optional<DType> summed_as() { return std::nullopt; }
   static std::uint64_t bytes(const GroupView& group, const CompressSettings& settings) {
     return (index_bytes(group.elements) + sizeof(float)) * settings.selected +
-           sizeof(float) * vectors(group, settings);
+           sizeof(float) * vectors(settings);
   }
   /// A norm and a number of entries; the entries; candidates; a threshold of each tensor.
   static std::uint64_t scratch_bytes(const GroupView& group, const CompressSettings& settings) {
@@ -44,7 +44,7 @@ struct DeepCompression {
   template <typename On>
   static void decompress(const On& on, const DecompressArguments& arguments) {
     const DecompressArguments a = arguments;
-    on.for_each_element(a.group, [=] MERGEWISE_HD(std::uint64_t i, std::uint32_t tensor) {
+    on.for_each_element(a.group, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i, std::uint32_t tensor) {
       float sum = 0;
       if (is_vector(a.settings, tensor)) {
         const std::uint64_t place =
@@ -58,7 +58,7 @@ struct DeepCompression {
     });
     add_entries(on, a, a.settings.selected,
                 Received{a.messages, a.stride, a.bytes, a.group.elements,
-                         sizeof(float) * vectors(a.group, a.settings)});
+                         sizeof(float) * vectors(a.settings)});
   }
 
  private:
@@ -69,7 +69,7 @@ struct DeepCompression {
     float* candidates;
     float* thresholds;
 
-    explicit Scratch(const CompressArguments& a)
+    MERGEWISE_HD explicit Scratch(const CompressArguments& a)
         : norm(reinterpret_cast<double*>(a.scratch)),
           count(reinterpret_cast<std::uint64_t*>(norm + 1)),
           chosen(entries_at(reinterpret_cast<std::byte*>(count + 1), a.group.elements,
@@ -95,9 +95,8 @@ struct DeepCompression {
     }
   };
 
-  MERGEWISE_HD static std::uint64_t vectors(const GroupView& group,
-                                            const CompressSettings& settings) {
-    return settings.dense_vectors ? settings.vector_begins[group.tensors] : 0;
+  MERGEWISE_HD static std::uint64_t vectors(const CompressSettings& settings) {
+    return settings.dense_vectors ? settings.vector_elements : 0;
   }
   MERGEWISE_HD static bool is_vector(const CompressSettings& settings, std::uint32_t tensor) {
     return settings.dense_vectors &&
@@ -114,7 +113,7 @@ struct DeepCompression {
     }
     on.for_each_counted(
         a.group.elements, Accumulated{a.gradient, nullptr},
-        [=] MERGEWISE_HD(std::uint64_t i, float x) {
+        [=] MERGEWISE_HD_LAMBDA(std::uint64_t i, float x) {
           const double length = clips ? std::sqrt(*norm) : 0;
           if (clips && length > a.settings.clip) {
             x *= static_cast<float>(a.settings.clip / length);
@@ -129,8 +128,8 @@ struct DeepCompression {
   template <typename On>
   static void send_vectors(const On& on, const CompressArguments& arguments) {
     const CompressArguments a = arguments;
-    if (vectors(a.group, a.settings) == 0) return;
-    on.for_each_element(a.group, [=] MERGEWISE_HD(std::uint64_t i, std::uint32_t tensor) {
+    if (vectors(a.settings) == 0) return;
+    on.for_each_element(a.group, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i, std::uint32_t tensor) {
       if (!is_vector(a.settings, tensor)) return;
       store(a.message, a.settings.vector_begins[tensor] + (i - begin_of(a.group, tensor)),
             a.memory[2 * i]);
@@ -147,11 +146,11 @@ struct DeepCompression {
     float* const candidates = scratch.candidates;
     on.sampled_thresholds(
         a.group, a.draws, a.settings.density,
-        [=] MERGEWISE_HD(std::uint64_t i) { return std::fabs(memory[2 * i + 1]); },
+        [=] MERGEWISE_HD_LAMBDA(std::uint64_t i) { return absolute(memory[2 * i + 1]); },
         scratch.thresholds, candidates);
-    on.for_each_element(a.group, [=] MERGEWISE_HD(std::uint64_t i, std::uint32_t tensor) {
+    on.for_each_element(a.group, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i, std::uint32_t tensor) {
       const float velocity = memory[2 * i + 1];
-      const bool hit = std::fabs(velocity) >= thresholds[tensor] && velocity != 0;
+      const bool hit = absolute(velocity) >= thresholds[tensor] && velocity != 0;
       candidates[i] = hit && !is_vector(a.settings, tensor) ? velocity : float_of(0x7FC00000);
     });
     on.top_k(candidates, a.group.elements, a.settings.selected, scratch.chosen, nullptr,
@@ -165,15 +164,15 @@ struct DeepCompression {
     const SparseEntries chosen = scratch.chosen;
     const std::uint64_t* const count = scratch.count;
     const std::uint64_t n = a.group.elements;
-    const std::uint64_t before = sizeof(float) * vectors(a.group, a.settings);
-    on.for_each(a.settings.selected, [=] MERGEWISE_HD(std::uint64_t j) {
+    const std::uint64_t before = sizeof(float) * vectors(a.settings);
+    on.for_each(a.settings.selected, [=] MERGEWISE_HD_LAMBDA(std::uint64_t j) {
       if (j >= *count) return;
       const std::int64_t index = chosen.index(j);
       entries_at(a.message + before, n, *count).set(j, index, chosen.value(j));
       a.memory[2 * index] = 0;
       a.memory[2 * index + 1] = 0;
     });
-    on.for_each(1, [=] MERGEWISE_HD(std::uint64_t) {
+    on.for_each(1, [=] MERGEWISE_HD_LAMBDA(std::uint64_t) {
       a.facts->bytes = before + (index_bytes(n) + sizeof(float)) * *count;
     });
   }

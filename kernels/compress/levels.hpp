@@ -32,7 +32,7 @@ struct QuantisedLevels : MeanOfRanks {
   static void set_scales(const On& on, const CompressArguments& arguments, const Source& source,
                          double* sums, std::byte* scales) {
     on.sums_by_tensor(arguments.group, source, Sum{}, sums, arguments.facts);
-    on.for_each(arguments.group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
+    on.for_each(arguments.group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       constexpr double kLargest = 3.4028234663852886e38;
       const double root = std::sqrt(sums[t]);
       store(scales, t, static_cast<float>(root > kLargest ? kLargest : root));
@@ -44,7 +44,7 @@ struct QuantisedLevels : MeanOfRanks {
   }
   /// 0 where the norm is; the draw decides between the levels beside 127 |x| / norm.
   MERGEWISE_HD static unsigned code(Scale scale, float x, std::uint32_t draw) {
-    const float part = scale.norm > 0 ? std::fabs(x) / scale.norm : 0;
+    const float part = scale.norm > 0 ? absolute(x) / scale.norm : 0;
     const float exact = smaller(kLevels * part, kLevels);
     const auto below = static_cast<std::int32_t>(exact);
     const std::int32_t up = unit_of(draw) < exact - static_cast<float>(below) ? 1 : 0;
@@ -82,12 +82,13 @@ struct TernaryLevels : MeanOfRanks {
     auto* const limits = reinterpret_cast<float*>(sums + group.tensors);
     float* const largest = limits + group.tensors;
     on.sums_by_tensor(group, source, Sum{}, sums, arguments.facts);
-    on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
+    on.for_each(group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       const auto count = static_cast<double>(count_of(group, static_cast<std::uint32_t>(t)));
       limits[t] = static_cast<float>(kClip * std::sqrt(sums[t] / count));
     });
     on.largest_by_tensor(group, source, limits, largest);
-    on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) { store(scales, t, largest[t]); });
+    on.for_each(group.tensors,
+                [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) { store(scales, t, largest[t]); });
   }
 
   MERGEWISE_HD static Scale scale(const std::byte* scales, std::uint32_t tensor) {
@@ -95,7 +96,7 @@ struct TernaryLevels : MeanOfRanks {
   }
   /// What was clipped counts as the largest: no other magnitude is above it.
   MERGEWISE_HD static unsigned code(Scale scale, float x, std::uint32_t draw) {
-    const float part = scale.largest > 0 ? smaller(std::fabs(x) / scale.largest, 1) : 0;
+    const float part = scale.largest > 0 ? smaller(absolute(x) / scale.largest, 1) : 0;
     const bool sent = unit_of(draw) < part;
     return !sent ? 0 : x > 0 ? 1 : 2;
   }

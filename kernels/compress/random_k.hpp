@@ -63,13 +63,13 @@ struct RandomK {
     if (memory != nullptr) {
       on.for_each_counted(
           n, Accumulated{a.gradient, memory},
-          [=] MERGEWISE_HD(std::uint64_t i, float x) { memory[i] = x; }, a.facts);
+          [=] MERGEWISE_HD_LAMBDA(std::uint64_t i, float x) { memory[i] = x; }, a.facts);
     }
     const float* const values = memory != nullptr ? memory : a.gradient;
     // Without a memory no other element is looked at, nor counted.
     on.for_each_counted(
-        k, [=] MERGEWISE_HD(std::uint64_t j) { return values[permuted(j, n, key)]; },
-        [=] MERGEWISE_HD(std::uint64_t j, float x) {
+        k, [=] MERGEWISE_HD_LAMBDA(std::uint64_t j) { return values[permuted(j, n, key)]; },
+        [=] MERGEWISE_HD_LAMBDA(std::uint64_t j, float x) {
           const std::uint64_t place = permuted(j, n, key);
           if (kSent) {
             sent.set(j, static_cast<std::int64_t>(place), x);
@@ -89,8 +89,8 @@ struct RandomK {
     } else {
       const DecompressArguments a = arguments;
       const DrawKey key = places(a.group, a.draws);
-      on.for_each(a.group.elements, [=] MERGEWISE_HD(std::uint64_t i) { a.mean[i] = 0; });
-      on.for_each(a.settings.selected, [=] MERGEWISE_HD(std::uint64_t j) {
+      on.for_each(a.group.elements, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i) { a.mean[i] = 0; });
+      on.for_each(a.settings.selected, [=] MERGEWISE_HD_LAMBDA(std::uint64_t j) {
         const auto sum = load<float>(a.messages, j);
         a.mean[permuted(j, a.group.elements, key)] =
             a.factor * (sum / static_cast<float>(a.settings.ranks));

@@ -4,8 +4,6 @@
 
 #include "kernels/compress/coded.hpp"
 
-#include <cmath>
-
 namespace mergewise {
 
 /// SignSGD's: nothing but signs, +1 or -1, and what most ranks say. That of zero, and of as many
@@ -56,7 +54,7 @@ struct ScaledSigns : MeanOfRanks {
     float magnitude;
   };
   struct Sum {
-    MERGEWISE_HD Sums<float, 1> operator()(float x) const { return {{std::fabs(x)}}; }
+    MERGEWISE_HD Sums<float, 1> operator()(float x) const { return {{absolute(x)}}; }
   };
 
   template <typename On>
@@ -64,7 +62,7 @@ struct ScaledSigns : MeanOfRanks {
                          double* sums, std::byte* scales) {
     const GroupView group = arguments.group;
     on.sums_by_tensor(group, source, Sum{}, sums, arguments.facts);
-    on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
+    on.for_each(group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       const auto tensor = static_cast<std::uint32_t>(t);
       store(scales, t, static_cast<float>(sums[t] / static_cast<double>(count_of(group, tensor))));
     });
@@ -104,7 +102,7 @@ struct OneBit : MeanOfRanks {
                          double* sums, std::byte* scales) {
     const GroupView group = arguments.group;
     on.sums_by_tensor(group, source, Sum{}, sums, arguments.facts);
-    on.for_each(group.tensors, [=] MERGEWISE_HD(std::uint64_t t) {
+    on.for_each(group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       const double negatives = sums[3 * t + 2];
       const auto tensor = static_cast<std::uint32_t>(t);
       const double rest = static_cast<double>(count_of(group, tensor)) - negatives;

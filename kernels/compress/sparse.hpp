@@ -21,7 +21,7 @@ void add_entries(const On& on, const DecompressArguments& arguments, std::uint64
                  const F& entries) {
   const DecompressArguments a = arguments;
   for (std::uint32_t rank = 0; rank < a.settings.ranks; ++rank) {
-    on.for_each(count, [=] MERGEWISE_HD(std::uint64_t j) {
+    on.for_each(count, [=] MERGEWISE_HD_LAMBDA(std::uint64_t j) {
       const SparseEntries own = entries(rank);
       const std::int64_t index = j < entries.count(rank) ? own.index(j) : kNoIndex;
       if (index == kNoIndex) return;
@@ -53,7 +53,7 @@ struct FullMessages {
 template <typename On>
 void mean_of_entries(const On& on, const DecompressArguments& a) {
   float* const mean = a.mean;
-  on.for_each(a.group.elements, [=] MERGEWISE_HD(std::uint64_t i) { mean[i] = 0; });
+  on.for_each(a.group.elements, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i) { mean[i] = 0; });
   add_entries(on, a, a.settings.selected,
               FullMessages{a.messages, a.group.elements, a.settings.selected, a.settings.ranks,
                            a.settings.parts});

@@ -30,12 +30,12 @@ struct TopK {
       on.top_k(a.gradient, n, k, sent, a.facts, nullptr);
       return;
     }
-    on.for_each(n, [=] MERGEWISE_HD(std::uint64_t i) { a.memory[i] += a.gradient[i]; });
+    on.for_each(n, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i) { a.memory[i] += a.gradient[i]; });
     on.top_k(a.memory, n, k, sent, a.facts, nullptr);
-    on.for_each(k, [=] MERGEWISE_HD(std::uint64_t j) {
+    on.for_each(k, [=] MERGEWISE_HD_LAMBDA(std::uint64_t j) {
       if (sent.index(j) != kNoIndex) a.memory[sent.index(j)] = 0;
     });
-    on.for_each_if(a.facts, n, [=] MERGEWISE_HD(std::uint64_t i) {
+    on.for_each_if(a.facts, n, [=] MERGEWISE_HD_LAMBDA(std::uint64_t i) {
       a.memory[i] = finite_or_zero(a.memory[i]);
     });
   }

@@ -35,4 +35,7 @@ MERGEWISE_HD inline float float_of(std::uint32_t bits) {
   return value;
 }
 
+/// std::fabs, of which a compiler might leave a copy in an object for one instruction set.
+MERGEWISE_HD inline float absolute(float value) { return float_of(bits_of(value) & 0x7FFFFFFF); }
+
 }  // namespace mergewise

@@ -2,12 +2,17 @@
 // What lets one source be compiled for the host and for CUDA.
 #pragma once
 
-/// Before a function that both sides may call, and before the parameters of such a lambda. They
-/// use of the library only what CUDA has too (<cmath>, memcpy), allocate nothing and throw nothing.
+/// MERGEWISE_HD: before a function that both sides may call. MERGEWISE_HD_LAMBDA: before the
+/// parameters of such a lambda. They use of the library only what CUDA has too (<cmath>, memcpy),
+/// allocate nothing and throw nothing. On the host such functions are inlined always: sources that
+/// are compiled for several instruction sets call them (host/README.md); lambdas of templates need
+/// not be.
 #ifdef __CUDACC__
 #define MERGEWISE_HD __host__ __device__
+#define MERGEWISE_HD_LAMBDA __host__ __device__
 #else
-#define MERGEWISE_HD
+#define MERGEWISE_HD [[gnu::always_inline]]
+#define MERGEWISE_HD_LAMBDA
 #endif
 
 namespace mergewise {

@@ -1,42 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// The primitives of compressors on the host. What each does: kernels/primitives/README.md.
+// The primitives of compressors on the host. What each does: kernels/primitives/README.md. For
+// sources that are compiled once for each instruction set: README.md says what those may call.
 #pragma once
 
-#include "bench/core/error.hpp"
-#include "kernels/primitives/message_facts.hpp"
 #include "kernels/primitives/codes.hpp"
 #include "kernels/primitives/finite.hpp"
 #include "kernels/primitives/group_layout.hpp"
-#include "kernels/primitives/host/team.hpp"
-#include "kernels/primitives/host/top_k.hpp"
+#include "kernels/primitives/host/host_tools.hpp"
+#include "kernels/primitives/host/instruction_set.hpp"
+#include "kernels/primitives/host/parts.hpp"
+#include "kernels/primitives/host/tile_coder.hpp"
+#include "kernels/primitives/host/tiles.hpp"
+#include "kernels/primitives/host/vectors.hpp"
+#include "kernels/primitives/message_facts.hpp"
 #include "kernels/primitives/philox.hpp"
 #include "kernels/primitives/sample.hpp"
 #include "kernels/primitives/sparse_entries.hpp"
 #include "kernels/primitives/sums.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 
-namespace mergewise {
-
-/// What top_k() keeps from call to call.
-struct HostScratch {
-  TopKScratch<std::int32_t> narrow;
-  TopKScratch<std::int64_t> wide;
-};
+namespace mergewise::MERGEWISE_ISA {
 
 class HostPrimitives {
  public:
-  /// `scratch` is needed by top_k() only.
-  HostPrimitives(HostRun run, HostScratch* scratch) : run_(run), scratch_(scratch) {}
+  explicit HostPrimitives(const HostTools& tools) : tools_(tools) {}
 
   template <typename F>
   void for_each(std::uint64_t count, const F& f) const {
-    for (std::uint64_t i = 0; i < count; ++i) f(i);
+    in_parts(tools_, count, [&f](const Part& part) {
+      const F own = f;  // of which nobody else knows, so that it stays in registers
+      for (std::uint64_t i = part.begin; i < part.end; ++i) own(i);
+    });
   }
 
   template <typename F>
@@ -47,88 +44,141 @@ class HostPrimitives {
   template <typename Source, typename F>
   void for_each_counted(std::uint64_t count, const Source& source, const F& f,
                         MessageFacts* facts) const {
-    Counts counts;
-    for (std::uint64_t i = 0; i < count; ++i) f(i, counts.clean(source(i)));
-    counts.add_to(facts);
+    PartSpecials specials;
+    in_parts(tools_, count, [&](const Part& part) {
+      const Source from = source;
+      const F own = f;
+      Specials found;
+      Values x;
+      for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
+        load_clean(from, begin, size, x, found);
+        for (std::uint32_t j = 0; j < size; ++j) own(begin + j, x[j]);
+      });
+      specials.of[part.index] = found;
+    });
+    specials.add_to(facts);
   }
 
   template <typename F>
   void for_each_element(const GroupView& group, const F& f) const {
-    for_each_chunk(group, [&](const Chunk& chunk) {
-      for (std::uint64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) f(i, chunk.tensor);
+    for_each_chunk(tools_, group, [&f](const Part& part, const GroupView& view) {
+      const F own = f;
+      for (std::uint64_t c = part.begin; c < part.end; ++c) {
+        const Chunk chunk = chunk_of(view, c);
+        for (std::uint64_t j = 0; j < chunk.count; ++j) own(chunk.begin + j, chunk.tensor);
+      }
     });
   }
 
   template <typename Source, typename F>
   void sums_by_tensor(const GroupView& group, const Source& source, const F& f, double* totals,
                       MessageFacts* facts) const {
-    using Sum = std::invoke_result_t<F, float>;
-    std::fill_n(totals, Sum::kCount * group.tensors, 0.0);
-    Counts counts;
-    for_each_chunk(group, [&](const Chunk& chunk) {
-      typename Sum::Number lanes[Sum::kCount][kLanes] = {};
-      for (std::uint64_t j = 0; j < chunk.count; ++j) {
-        const Sum added = f(counts.clean(source(chunk.begin + j)));
-        for (std::size_t s = 0; s < Sum::kCount; ++s) lanes[s][j % kLanes] += added.value[s];
+    using Sum = decltype(f(0.0F));
+    double* const partial = partial_sums(*tools_.scratch, Sum::kCount * group.chunk_count);
+    PartSpecials specials;
+    for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {
+      const Source from = source;
+      const F own = f;
+      Specials found;
+      Values x;
+      for (std::uint64_t c = part.begin; c < part.end; ++c) {
+        const Chunk chunk = chunk_of(view, c);
+        LaneSums<Sum> sums;
+        for_each_tile(chunk.begin, chunk.begin + chunk.count,
+                      [&](std::uint64_t begin, std::uint32_t size) {
+                        load_clean(from, begin, size, x, found);
+                        sums.add(x, size, own);
+                      });
+        for (std::size_t s = 0; s < Sum::kCount; ++s) partial[Sum::kCount * c + s] = sums.total(s);
       }
-      for (std::size_t s = 0; s < Sum::kCount; ++s) {
-        totals[Sum::kCount * chunk.tensor + s] += static_cast<double>(sum_of(lanes[s]));
-      }
+      specials.of[part.index] = found;
     });
-    counts.add_to(facts);
+    specials.add_to(facts);
+    std::memset(totals, 0, Sum::kCount * group.tensors * sizeof *totals);
+    for (std::uint64_t c = 0; c < group.chunk_count; ++c) {
+      const std::uint64_t tensor = chunk_of(group, c).tensor;
+      for (std::size_t s = 0; s < Sum::kCount; ++s) {
+        totals[Sum::kCount * tensor + s] += partial[Sum::kCount * c + s];
+      }
+    }
   }
 
   template <typename Source>
   void largest_by_tensor(const GroupView& group, const Source& source, const float* limits,
                          float* totals) const {
-    std::fill_n(totals, group.tensors, 0.0F);
-    for_each_chunk(group, [&](const Chunk& chunk) {
-      float most = totals[chunk.tensor];
-      for (std::uint64_t i = chunk.begin; i < chunk.begin + chunk.count; ++i) {
-        most = larger(most, smaller(std::fabs(finite_or_zero(source(i))), limits[chunk.tensor]));
+    double* const partial = partial_sums(*tools_.scratch, group.chunk_count);
+    for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {
+      const Source from = source;
+      Specials ignored;
+      Values x;
+      for (std::uint64_t c = part.begin; c < part.end; ++c) {
+        const Chunk chunk = chunk_of(view, c);
+        std::uint32_t most = 0;  // magnitudes are in the order of their bits
+        for_each_tile(chunk.begin, chunk.begin + chunk.count,
+                      [&](std::uint64_t begin, std::uint32_t size) {
+                        load_clean(from, begin, size, x, ignored);
+                        for (std::uint32_t j = 0; j < size; ++j) {
+                          const std::uint32_t bits = bits_of(x[j]) & 0x7FFFFFFFU;
+                          most = bits > most ? bits : most;
+                        }
+                      });
+        partial[c] = static_cast<double>(smaller(float_of(most), limits[chunk.tensor]));
       }
-      totals[chunk.tensor] = most;
     });
+    for (std::uint32_t t = 0; t < group.tensors; ++t) totals[t] = 0;
+    for (std::uint64_t c = 0; c < group.chunk_count; ++c) {
+      float& total = totals[chunk_of(group, c).tensor];
+      total = larger(total, static_cast<float>(partial[c]));
+    }
   }
 
   template <typename Code, typename Source>
   void encode(const GroupView& group, const DrawKey& key, const Source& source,
               const std::byte* scales, std::byte* codes, float* memory, MessageFacts* facts) const {
-    constexpr std::uint64_t kOfByte = 8 / Code::kBits;
-    std::fill_n(codes, code_bytes<Code::kBits>(group.elements), std::byte{0});
-    Counts counts;
-    for_each_chunk(group, [&](const Chunk& chunk) {
-      const auto scale = Code::scale(scales, chunk.tensor);
-      const DrawKey own = draw_key_of(group, key, chunk.tensor);
-      for (std::uint32_t j = 0; j < chunk.count; ++j) {
-        const std::uint64_t i = chunk.begin + j;
-        const float x = counts.clean(source(i));
-        const bool drawn =
-            Code::kDraws == Draws::kAll || (Code::kDraws == Draws::kOfZeros && x == 0);
-        const unsigned code = Code::code(scale, x, drawn ? draw(own, chunk.offset + j) : 0);
-        codes[i / kOfByte] |= static_cast<std::byte>(code << (Code::kBits * (i % kOfByte)));
-        if (memory != nullptr) memory[i] = Code::kept(x, Code::decoded(scale, code));
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(codes);
+    PartSpecials specials;
+    PartBorders borders;
+    for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {
+      const Source from = source;
+      TileCoder<Code> coder;
+      CodeWriter<Code::kBits> writer(bytes, borders.of[part.index],
+                                     chunk_of(view, part.begin).begin);
+      for (std::uint64_t c = part.begin; c < part.end; ++c) {
+        const Chunk chunk = chunk_of(view, c);
+        const DrawKey own = draw_key_of(view, key, chunk.tensor);
+        const auto scale = Code::scale(scales, chunk.tensor);
+        for_each_tile(chunk.begin, chunk.begin + chunk.count,
+                      [&](std::uint64_t begin, std::uint32_t size) {
+                        const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
+                        coder.encode(from, begin, size, scale, own, drawn, memory);
+                        writer.write(coder.codes(), begin, size);
+                      });
       }
+      specials.of[part.index] = coder.specials();
     });
-    counts.add_to(facts);
+    borders.add_to(bytes);
+    specials.add_to(facts);
   }
 
   template <typename Code>
   void mean_of_codes(const GroupView& group, const DrawKey& key, const std::byte* messages,
                      std::uint64_t stride, std::uint64_t scales_at, std::uint32_t ranks,
                      float* mean) const {
-    for_each_chunk(group, [&](const Chunk& chunk) {
-      const DrawKey own = draw_key_of(group, key, chunk.tensor);
-      for (std::uint32_t j = 0; j < chunk.count; ++j) {
-        const std::uint64_t i = chunk.begin + j;
-        float sum = 0;
-        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-          const std::byte* const message = messages + rank * stride;
-          sum += Code::decoded(Code::scale(message + scales_at, chunk.tensor),
-                               code_at<Code::kBits>(message, i));
-        }
-        const bool drawn = Code::kDraws == Draws::kOfZeros && sum == 0;
-        mean[i] = Code::mean(sum, ranks, drawn ? draw(own, chunk.offset + j) : 0);
+    for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {
+      TileDecoder<Code> decoder;
+      for (std::uint64_t c = part.begin; c < part.end; ++c) {
+        const Chunk chunk = chunk_of(view, c);
+        const DrawKey own = draw_key_of(view, key, chunk.tensor);
+        for_each_tile(
+            chunk.begin, chunk.begin + chunk.count, [&](std::uint64_t begin, std::uint32_t size) {
+              decoder.clear(size);
+              for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+                const std::byte* const message = messages + rank * stride;
+                decoder.add(message, begin, size, Code::scale(message + scales_at, chunk.tensor));
+              }
+              const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
+              decoder.mean(size, ranks, own, drawn, mean + begin);
+            });
       }
     });
   }
@@ -136,33 +186,43 @@ class HostPrimitives {
   template <typename Format, typename Source>
   void to_halves(std::uint64_t count, const Source& source, float ranks, std::byte* halves,
                  float* memory, MessageFacts* facts) const {
-    Counts counts;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const float x = source(i);
-      (void)counts.clean(x);
-      const std::uint16_t half = Format::from_bits(bits_of(x / ranks));
-      store(halves, i, half);
-      if (memory != nullptr) {
-        memory[i] = finite_or_zero(x - ranks * float_of(Format::to_bits(half)));
-      }
-    }
-    counts.add_to(facts);
+    PartSpecials specials;
+    in_parts(tools_, count, [&](const Part& part) {
+      const Source from = source;
+      Specials found;
+      Values x;
+      Values share;
+      std::uint16_t half[kTile];
+      for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
+        load_raw(from, begin, size, x, found);
+        for (std::uint32_t j = 0; j < size; ++j) share[j] = x[j] / ranks;
+        narrow<Format>(share, size, half);
+        std::memcpy(halves + begin * sizeof *half, half, size * sizeof *half);
+        if (memory == nullptr) return;
+        widen<Format>(half, size, share);
+        for (std::uint32_t j = 0; j < size; ++j) {
+          memory[begin + j] = finite_or_zero(x[j] - ranks * share[j]);
+        }
+      });
+      specials.of[part.index] = found;
+    });
+    specials.add_to(facts);
   }
 
   template <typename Format>
   void from_halves(std::uint64_t count, const std::byte* halves, float* values) const {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      values[i] = float_of(Format::to_bits(load<std::uint16_t>(halves, i)));
-    }
+    in_parts(tools_, count, [=](const Part& part) {
+      std::uint16_t half[kTile];
+      for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
+        std::memcpy(half, halves + begin * sizeof *half, size * sizeof *half);
+        widen<Format>(half, size, values + begin);
+      });
+    });
   }
 
   void top_k(const float* values, std::uint64_t n, std::uint64_t k, const SparseEntries& entries,
              MessageFacts* facts, std::uint64_t* selected) const {
-    if (entries.index_size == sizeof(std::int32_t)) {
-      top_k_of(values, n, k, entries, scratch_->narrow, facts, selected);
-    } else {
-      top_k_of(values, n, k, entries, scratch_->wide, facts, selected);
-    }
+    select_top_k(*tools_.scratch, values, n, k, entries, facts, selected);
   }
 
   template <typename F>
@@ -175,64 +235,12 @@ class HostPrimitives {
       for (std::uint64_t j = 0; j < sample.count; ++j) {
         scratch[begin + j] = magnitude(begin + sample.place(j));
       }
-      float* const least = scratch + begin + (sample.selected - 1);
-      std::nth_element(scratch + begin, least, scratch + begin + sample.count, std::greater<>());
-      thresholds[tensor] = *least;
+      thresholds[tensor] = select_largest(scratch + begin, sample.count, sample.selected);
     }
   }
 
  private:
-  static constexpr std::size_t kLanes = 32;  // of a warp
-
-  // Elements that are no finite numbers, which count as 0.
-  struct Counts {
-    std::uint64_t nans = 0;
-    std::uint64_t infinities = 0;
-    float clean(float x) {
-      nans += is_nan(x) ? 1 : 0;
-      infinities += is_infinite(x) ? 1 : 0;
-      return finite_or_zero(x);
-    }
-    void add_to(MessageFacts* facts) const {
-      if (facts == nullptr) return;
-      facts->nans += nans;
-      facts->infinities += infinities;
-    }
-  };
-
-  template <typename F>
-  void for_each_chunk(const GroupView& group, const F& f) const {
-    for (std::uint64_t i = 0; i < group.chunk_count; ++i) f(chunk_of(group, i));
-  }
-
-  // Lanes are added to those half their distance off.
-  template <typename T>
-  static T sum_of(T (&lanes)[kLanes]) {
-    for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-      for (std::size_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    }
-    return lanes[0];
-  }
-
-  template <typename Index>
-  void top_k_of(const float* values, std::uint64_t n, std::uint64_t k, const SparseEntries& entries,
-                TopKScratch<Index>& scratch, MessageFacts* facts, std::uint64_t* selected) const {
-    const std::span indices(reinterpret_cast<Index*>(entries.indices), k);
-    const std::span sent(reinterpret_cast<float*>(entries.values), k);
-    const TopKCounts counts = mergewise::top_k(std::span(values, n), static_cast<std::int64_t>(k),
-                                               indices, sent, scratch, run_);
-    for (auto j = static_cast<std::uint64_t>(counts.selected); j < k; ++j) {
-      entries.set(j, kNoIndex, 0);
-    }
-    if (selected != nullptr) *selected = static_cast<std::uint64_t>(counts.selected);
-    if (facts == nullptr) return;
-    facts->nans += static_cast<std::uint64_t>(counts.nans);
-    facts->infinities +=
-        static_cast<std::uint64_t>(std::count_if(sent.begin(), sent.end(), is_infinite));
-  }
-
-  HostRun run_;
-  HostScratch* scratch_;
+  HostTools tools_;
 };
 
-}  // namespace mergewise
+}  // namespace mergewise::MERGEWISE_ISA

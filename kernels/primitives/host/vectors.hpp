@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// What compilers do not make of plain loops: instructions of single sets, each beside plain C++
+// that does the same. Buffers of bytes end kOverrun bytes beyond what is asked for.
+#pragma once
+
+#include "kernels/primitives/bytes.hpp"
+#include "kernels/primitives/half.hpp"
+#include "kernels/primitives/host/instruction_set.hpp"
+#include "kernels/primitives/philox.hpp"
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace mergewise::MERGEWISE_ISA {
+
+/// How far beyond their end the functions below may read and write.
+inline constexpr std::uint32_t kOverrun = 64;
+
+#if defined(__AVX512BW__)
+inline constexpr std::size_t kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr std::size_t kVectorBytes = 32;
+#else
+inline constexpr std::size_t kVectorBytes = 16;
+#endif
+
+/// One bit of each byte of `codes` (0 or 1), in order.
+inline void pack_bits(const std::uint8_t* codes, std::uint32_t count, std::uint8_t* bits) {
+#if defined(__AVX512BW__)
+  for (std::uint32_t i = 0; i < count; i += 64) {
+    const __m512i bytes = _mm512_loadu_si512(codes + i);
+    const std::uint64_t packed = _mm512_test_epi8_mask(bytes, bytes);
+    std::memcpy(bits + i / 8, &packed, sizeof packed);
+  }
+#elif defined(__AVX2__)
+  for (std::uint32_t i = 0; i < count; i += 32) {
+    __m256i bytes;
+    std::memcpy(&bytes, codes + i, sizeof bytes);
+    const int packed = _mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7));
+    std::memcpy(bits + i / 8, &packed, sizeof packed);
+  }
+#else
+  for (std::uint32_t i = 0; i < count; i += 8) {
+    unsigned byte = 0;
+    for (unsigned bit = 0; bit < 8; ++bit) byte |= static_cast<unsigned>(codes[i + bit]) << bit;
+    bits[i / 8] = static_cast<std::uint8_t>(byte);
+  }
+#endif
+}
+
+/// Two bits of each byte of `codes` (0 to 3), in order.
+inline void pack_pairs(const std::uint8_t* codes, std::uint32_t count, std::uint8_t* pairs) {
+  for (std::uint32_t i = 0; i < (count + 3) / 4; ++i) {
+    std::uint32_t four;
+    std::memcpy(&four, codes + 4 * i, sizeof four);
+    pairs[i] = static_cast<std::uint8_t>(four | four >> 6 | four >> 12 | four >> 18);
+  }
+}
+
+/// Back.
+inline void unpack_bits(const std::uint8_t* bits, std::uint32_t count, std::uint8_t* codes) {
+#if defined(__AVX512BW__)
+  for (std::uint32_t i = 0; i < count; i += 64) {
+    std::uint64_t packed;
+    std::memcpy(&packed, bits + i / 8, sizeof packed);
+    _mm512_storeu_si512(codes + i, _mm512_maskz_set1_epi8(packed, 1));
+  }
+#elif defined(__AVX2__)
+  const __m256i byte_of =
+      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
+  const __m256i bit_of = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
+  const __m256i one = _mm256_set1_epi8(1);
+  for (std::uint32_t i = 0; i < count; i += 32) {
+    int packed;
+    std::memcpy(&packed, bits + i / 8, sizeof packed);
+    const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(packed), byte_of);
+    const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of), bit_of);
+    const __m256i made = _mm256_and_si256(set, one);
+    std::memcpy(codes + i, &made, sizeof made);
+  }
+#else
+  for (std::uint32_t i = 0; i < count; ++i) {
+    codes[i] = static_cast<std::uint8_t>(static_cast<unsigned>(bits[i / 8]) >> (i % 8) & 1U);
+  }
+#endif
+}
+
+inline void unpack_pairs(const std::uint8_t* pairs, std::uint32_t count, std::uint8_t* codes) {
+  for (std::uint32_t i = 0; i < (count + 3) / 4; ++i) {
+    const std::uint32_t byte = pairs[i];
+    const std::uint32_t four = (byte | byte << 6 | byte << 12 | byte << 18) & 0x03030303U;
+    std::memcpy(codes + 4 * i, &four, sizeof four);
+  }
+}
+
+/// A block of draws in each of these.
+using Wide [[gnu::vector_size(kVectorBytes)]] = std::uint64_t;
+inline constexpr std::uint32_t kWide = kVectorBytes / sizeof(std::uint64_t);
+
+/// The products of the lower halves of all elements and a factor below 2^32.
+inline Wide times(Wide a, std::uint64_t factor) {
+#if defined(__AVX512BW__)
+  const auto product = _mm512_mul_epu32(reinterpret_cast<__m512i>(a),
+                                        _mm512_set1_epi64(static_cast<long long>(factor)));
+  return reinterpret_cast<Wide>(product);
+#elif defined(__AVX2__)
+  const auto product = _mm256_mul_epu32(reinterpret_cast<__m256i>(a),
+                                        _mm256_set1_epi64x(static_cast<long long>(factor)));
+  return reinterpret_cast<Wide>(product);
+#else
+  return (a & 0xFFFFFFFFU) * factor;
+#endif
+}
+
+/// From each pair of lanes the first ones of both, and then all the second ones.
+struct Interleaved {
+  Wide first;
+  Wide second;
+};
+inline Interleaved interleaved(Wide a, Wide b) {
+#if defined(__AVX512BW__)
+  const auto one = reinterpret_cast<__m512i>(a);
+  const auto other = reinterpret_cast<__m512i>(b);
+  return {reinterpret_cast<Wide>(_mm512_unpacklo_epi64(one, other)),
+          reinterpret_cast<Wide>(_mm512_unpackhi_epi64(one, other))};
+#elif defined(__AVX2__)
+  const auto one = reinterpret_cast<__m256i>(a);
+  const auto other = reinterpret_cast<__m256i>(b);
+  return {reinterpret_cast<Wide>(_mm256_unpacklo_epi64(one, other)),
+          reinterpret_cast<Wide>(_mm256_unpackhi_epi64(one, other))};
+#else
+  return {Wide{a[0], b[0]}, Wide{a[1], b[1]}};
+#endif
+}
+
+/// draw_block() of `blocks` blocks from `first` on, and up to kWide - 1 more: 8 draws of each.
+inline void draw_blocks(const DrawKey& key, std::uint64_t first, std::uint32_t blocks,
+                        std::uint16_t* draws) {
+  // Words stand in the lower halves; the upper ones are never looked at. Lane 2 i makes block i and
+  // lane 2 i + 1 block kWide / 2 + i: then what is interleaved below is in order.
+  Wide order;
+  for (std::uint32_t i = 0; i < kWide / 2; ++i) {
+    order[2 * i] = i;
+    order[2 * i + 1] = kWide / 2 + i;
+  }
+  for (std::uint32_t begin = 0; begin < blocks; begin += kWide) {
+    const Wide block = order + (first + begin);
+    Wide word0 = block;
+    Wide word1 = (block >> 32 & 0xFFFFU) | static_cast<std::uint64_t>(key.stream) << 16;
+    Wide word2 = Wide{} + key.tensor;
+    Wide word3 = Wide{} + key.iteration;
+    std::uint64_t key0 = key.seed & 0xFFFFFFFFU;
+    std::uint64_t key1 = key.seed >> 32;
+    for (int round = 0; round < 10; ++round) {
+      const Wide product0 = times(word0, 0xD2511F53);
+      const Wide product1 = times(word2, 0xCD9E8D57);
+      word0 = product1 >> 32 ^ word1 ^ key0;
+      word1 = product1;
+      word2 = product0 >> 32 ^ word3 ^ key1;
+      word3 = product0;
+      key0 += 0x9E3779B9;
+      key1 += 0xBB67AE85;
+    }
+    const Wide lower = (word0 & 0xFFFFFFFFU) | word1 << 32;
+    const Wide upper = (word2 & 0xFFFFFFFFU) | word3 << 32;
+    const Interleaved inorder = interleaved(lower, upper);
+    std::memcpy(draws + begin * kDrawsPerBlock, &inorder, sizeof inorder);
+  }
+}
+
+/// Format::from_bits() of each.
+template <typename Format>
+inline void narrow(const float* values, std::uint32_t count, std::uint16_t* halves) {
+  std::uint32_t i = 0;
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<Format, Fp16>) {
+    for (; i + 16 <= count; i += 16) {
+      const __m256i some = _mm512_cvtps_ph(_mm512_loadu_ps(values + i), _MM_FROUND_TO_NEAREST_INT);
+      std::memcpy(halves + i, &some, sizeof some);
+    }
+  }
+#elif defined(__F16C__)
+  if constexpr (std::is_same_v<Format, Fp16>) {
+    for (; i + 8 <= count; i += 8) {
+      const __m128i some = _mm256_cvtps_ph(_mm256_loadu_ps(values + i), _MM_FROUND_TO_NEAREST_INT);
+      std::memcpy(halves + i, &some, sizeof some);
+    }
+  }
+#endif
+  for (; i < count; ++i) halves[i] = Format::from_bits(bits_of(values[i]));
+}
+
+/// Format::to_bits() of each.
+template <typename Format>
+inline void widen(const std::uint16_t* halves, std::uint32_t count, float* values) {
+  std::uint32_t i = 0;
+#if defined(__AVX2__) && defined(__F16C__)
+  if constexpr (std::is_same_v<Format, Fp16>) {
+    constexpr std::uint32_t kAtOnce = kVectorBytes / sizeof(float);
+    for (; i + kAtOnce <= count; i += kAtOnce) {
+      // The instruction makes every NaN a quiet one.
+      std::uint32_t nans;
+#if defined(__AVX512F__)
+      __m256i some;
+      std::memcpy(&some, halves + i, sizeof some);
+      const __m512 made = _mm512_cvtph_ps(some);
+      nans = _mm512_cmp_ps_mask(made, made, _CMP_UNORD_Q);
+      _mm512_storeu_ps(values + i, made);
+#else
+      __m128i some;
+      std::memcpy(&some, halves + i, sizeof some);
+      const __m256 made = _mm256_cvtph_ps(some);
+      nans =
+          static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(made, made, _CMP_UNORD_Q)));
+      _mm256_storeu_ps(values + i, made);
+#endif
+      for (std::uint32_t j = i; nans != 0; ++j, nans >>= 1) {
+        if ((nans & 1U) != 0) values[j] = float_of(Format::to_bits(halves[j]));
+      }
+    }
+  }
+#endif
+  for (; i < count; ++i) values[i] = float_of(Format::to_bits(halves[i]));
+}
+
+}  // namespace mergewise::MERGEWISE_ISA
