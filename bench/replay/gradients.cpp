@@ -47,7 +47,7 @@ void fill_gradient(std::span<float> values, int rank, std::size_t tensor) {
 
 float small_gradient(int rank, std::size_t tensor, std::size_t element) {
   auto mixed = static_cast<std::uint32_t>(element * 2654435761U + tensor * 2246822519U +
-                                          static_cast<std::uint32_t>(rank) * 3266489917U);
+                                          static_cast<std::size_t>(rank) * 3266489917U);
   // Ranks and tensors must not be shifts of one another.
   mixed = (mixed ^ (mixed >> 15U)) * 2246822519U;
   constexpr auto kValues = static_cast<std::uint32_t>(2 * kLargestSmallGradient + 1);

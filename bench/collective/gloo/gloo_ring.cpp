@@ -229,9 +229,7 @@ void GlooRing::all_gather_counted(const std::byte* mine, std::uint64_t bytes, st
 void GlooRing::exchange_sizes(std::uint64_t* bytes) const {
   const std::uint64_t slot = gloo::Slot::build(kSizesSlotPrefix, 0);
   const auto buffer = context_->createUnboundBuffer(bytes, blocks_.size() * sizeof *bytes);
-  const auto place_of = [bytes](int rank) {
-    return static_cast<std::size_t>(rank) * sizeof *bytes;
-  };
+  const auto place_of = [](int rank) { return static_cast<std::size_t>(rank) * sizeof *bytes; };
   for (int step = 1; step < ranks_; ++step) {
     const int from = (rank_ - step + ranks_) % ranks_;
     buffer->recv(from, slot, place_of(from), sizeof *bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replays whose groups are compressed, between ranks that are threads.
+#include "bench/collective/gloo/gloo_communicator.hpp"
 #include "bench/core/error.hpp"
 #include "bench/replay/replayer.hpp"
 #include "kernels/compress/host_compressor.hpp"
@@ -38,6 +39,17 @@ std::size_t elements() {
   std::size_t sum = 0;
   for (const std::size_t count : kTensors) sum += count;
   return sum;
+}
+
+std::vector<Bytes> tensor_bytes() {
+  std::vector<Bytes> bytes;
+  for (const std::size_t count : kTensors) bytes.push_back(static_cast<Bytes>(count * 4));
+  return bytes;
+}
+
+MergePlan plan_for(const Compressor& compressor, const std::vector<std::size_t>& ends) {
+  return plan_from_ends("test", ends,
+                        compressor.summed_as() ? Collective::kAllReduce : Collective::kAllGather);
 }
 
 struct Case {
@@ -83,16 +95,12 @@ struct Rig {
   Rig(Meeting& meeting, int rank, const CompressorSpec& spec, Buffers buffers = Buffers::kSlice,
       Log* log = nullptr)
       : communicator(meeting, rank), compute(log), compressor(make_host_compressor(spec)) {
-    std::vector<Bytes> bytes;
-    for (const std::size_t count : kTensors) bytes.push_back(static_cast<Bytes>(count * 4));
-    replayer = std::make_unique<Replayer>(*device, communicator, compute, bytes, buffers,
+    replayer = std::make_unique<Replayer>(*device, communicator, compute, tensor_bytes(), buffers,
                                           Replayer::GroupHook(), Iteration{},
                                           Compression{compressor.get(), kVectors});
   }
   [[nodiscard]] PreparedPlan prepare(const std::vector<std::size_t>& ends) const {
-    const Collective collective =
-        compressor->summed_as() ? Collective::kAllReduce : Collective::kAllGather;
-    return replayer->prepare(plan_from_ends("test", ends, collective));
+    return replayer->prepare(plan_for(*compressor, ends));
   }
 
   std::unique_ptr<Device> device = make_host_device();
@@ -154,6 +162,26 @@ TEST_P(CompressedReplay, WhatArrivesGarbledIsFoundAndTheCompressorNamed) {
   }
 }
 
+TEST(CompressedReplays, AreTheSameOverARealNetwork) {
+  run_ranks(4, [](ControlPlane& control) {
+    const auto gloo = make_gloo_communicator(control, 4, on_loopback());
+    for (const Case& item : cases()) {
+      const auto device = make_host_device();
+      LoggingCompute compute(nullptr);
+      const auto compressor = make_host_compressor(item.spec);
+      Replayer replayer(*device, *gloo, compute, tensor_bytes(), Buffers::kSlice, {}, {},
+                        {compressor.get(), kVectors});
+      for (const auto& ends : kPlans) {
+        auto plan = replayer.prepare(plan_for(*compressor, ends));
+        EXPECT_NO_THROW(replayer.verify(plan)) << item.name;
+        std::vector<Stamp> stamps;
+        replayer.run(plan, 3, stamps);
+      }
+    }
+    control.barrier();
+  });
+}
+
 TEST_P(RememberingReplay, ALostMemoryIsFound) {
   // Spoils the memory of the first tensor once it was compressed.
   class Forgetful : public LoggingCompute {
@@ -167,12 +195,10 @@ TEST_P(RememberingReplay, ALostMemoryIsFound) {
   on_ranks(1, [](Meeting& meeting, int rank) {
     Rig rig(meeting, rank, GetParam().spec);
     Forgetful compute;
-    Replayer replayer(*rig.device, rig.communicator, compute, {160, 4, 0, 96, 28, 2400, 256},
-                      Buffers::kSlice, {}, {}, Compression{rig.compressor.get(), kVectors});
+    Replayer replayer(*rig.device, rig.communicator, compute, tensor_bytes(), Buffers::kSlice, {},
+                      {}, {rig.compressor.get(), kVectors});
     compute.memory = replayer.memory();
-    const Collective collective =
-        rig.compressor->summed_as() ? Collective::kAllReduce : Collective::kAllGather;
-    auto plan = replayer.prepare(plan_from_ends("test", {1, 7}, collective));
+    auto plan = replayer.prepare(plan_for(*rig.compressor, {1, 7}));
     EXPECT_THAT([&] { replayer.verify(plan); },
                 ThrowsMessage<VerificationError>(
                     AllOf(HasSubstr("group 0, tensor 0"), HasSubstr("element 0: the memory is"))));
