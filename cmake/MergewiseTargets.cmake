@@ -10,9 +10,10 @@ function(mergewise_library name)
   target_link_libraries(mergewise_${name} PUBLIC mergewise_options ${arg_DEPENDS} PRIVATE ${arg_PRIVATE})
 endfunction()
 
-# mergewise_test(NAME SOURCES a.cpp ... DEPENDS mergewise::core ... LABELS unit [TIMEOUT 60] [PROCESSORS 1])
+# mergewise_test(NAME SOURCES a.cpp ... DEPENDS mergewise::core ... LABELS unit [TIMEOUT 60] [PROCESSORS 1]
+#                [FILTER GTEST_FILTER])
 function(mergewise_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;PROCESSORS" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;PROCESSORS;FILTER" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)
   endif()
@@ -23,6 +24,6 @@ function(mergewise_test name)
   target_link_libraries(${name} PRIVATE mergewise_options ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
   # Tests are compiled more often than they run.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 TEST_FILTER "${arg_FILTER}" PROPERTIES
     LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS ${arg_PROCESSORS})
 endfunction()

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
@@ -28,13 +29,19 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;
 };
 
-/// For a kernel whose threads stride over n > 0 elements: whole warps, and no more blocks than fill
-/// a large device.
-inline LaunchShape shape_for(std::size_t n) {
-  constexpr std::size_t kThreads = 256;
-  constexpr std::size_t kMaxBlocks = 2048;
-  const std::size_t blocks = std::min((n - 1) / kThreads + 1, kMaxBlocks);
-  return {dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(kThreads)), 0};
+/// For a kernel whose threads stride over n > 0 pieces of work: whole warps, no more of them than
+/// there is work for, and no more blocks than fill a large device.
+inline LaunchShape shape_for(std::uint64_t n) {
+  constexpr std::uint64_t kThreads = 256;
+  constexpr std::uint64_t kMaxBlocks = 2048;
+  const std::uint64_t threads = std::min(n - 1, kThreads - 1) / kWarp * kWarp + kWarp;
+  const std::uint64_t blocks = std::min((n - 1) / threads + 1, kMaxBlocks);
+  return {dim3(static_cast<unsigned>(blocks)), dim3(static_cast<unsigned>(threads)), 0};
+}
+
+/// The same for one whose warps stride over n > 0 pieces of work.
+inline LaunchShape shape_for_warps(std::uint64_t n) {
+  return shape_for(std::min(n, std::uint64_t{1} << 32) * kWarp);
 }
 
 /// Enqueues the kernel on the stream; arguments are copied. Throws BackendError that names the

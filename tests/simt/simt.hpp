@@ -7,6 +7,7 @@
 #include "tests/simt/executor.hpp"
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -126,6 +127,8 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, MERGEWI
 }
 
 #undef MERGEWISE_SIMT_WHERE
+
+inline int __popc(unsigned bits) { return std::popcount(bits); }
 
 // For the types that CUDA has them for: int, unsigned, unsigned long long; atomicAdd also for
 // float.

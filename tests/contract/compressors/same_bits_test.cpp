@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA compressors give the host's bits, in any order of threads.
+#include "kernels/compress/host_compressor.hpp"
+#include "tests/contract/compressors/cases.hpp"
+#include "tests/simt/executor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <utility>
+
+namespace mergewise::test {
+namespace {
+
+using simt::ThreadOrder;
+
+struct Group {
+  std::vector<std::size_t> sizes;
+  std::vector<bool> vectors;
+};
+
+// Codes of several tensors in a byte, draws that begin anywhere, chunks that are not full.
+const std::vector<Group> kGroups{
+    {kSizes, kVectors},
+    {{1}, {}},
+    {{7, 2, 0, 3, 1, 1, 1, 8, 1}, {false, true, false, false, false, true, false, false, false}},
+    {{4097, 31, 8191, 33}, {false, true, false, false}}};
+
+constexpr std::uint16_t kRanks = 3;
+
+struct Outcome {
+  std::vector<Message> messages;
+  std::vector<Floats> memories;
+  Floats mean;
+  std::vector<MessageFacts> facts;
+};
+
+// Three ranks, two iterations; one rank's gradient is not all finite, another's is mostly zeros.
+Outcome outcome_of(Compressor& compressor, const Group& group) {
+  const GroupLayout layout(2, group.sizes, group.vectors);
+  Outcome outcome;
+  outcome.memories.assign(kRanks, no_memory(compressor, layout));
+  outcome.facts.resize(kRanks);
+  for (std::uint32_t iteration = 0; iteration < 2; ++iteration) {
+    outcome.messages.clear();
+    for (std::uint16_t rank = 0; rank < kRanks; ++rank) {
+      Floats gradient = gradient_of(group.sizes, 10 * iteration + rank);
+      for (std::size_t i = 0; i < gradient.size(); ++i) {
+        if (rank == 1 && i % 50 == 17) gradient[i] = std::numeric_limits<float>::infinity();
+        if (rank == 1 && i % 70 == 3) gradient[i] = std::numeric_limits<float>::quiet_NaN();
+        if (rank == 2 && i % 5 != 0) gradient[i] = i % 2 != 0 ? 0.0F : -0.0F;
+      }
+      outcome.messages.push_back(message_of(compressor, layout, {iteration, rank, kRanks}, gradient,
+                                            outcome.memories[rank], &outcome.facts[rank]));
+    }
+    outcome.mean = mean_of(compressor, layout, {iteration, 0, kRanks}, outcome.messages);
+  }
+  return outcome;
+}
+
+std::vector<std::uint32_t> bits(const Floats& values) {
+  std::vector<std::uint32_t> all;
+  for (const float value : values) all.push_back(bits_of(value));
+  return all;
+}
+
+void expect_same(const Outcome& host, const Outcome& cuda) {
+  EXPECT_EQ(cuda.messages, host.messages);
+  EXPECT_EQ(bits(cuda.mean), bits(host.mean));
+  for (std::uint16_t rank = 0; rank < kRanks; ++rank) {
+    EXPECT_EQ(bits(cuda.memories[rank]), bits(host.memories[rank])) << "rank " << rank;
+    EXPECT_EQ(cuda.facts[rank].bytes, host.facts[rank].bytes) << "rank " << rank;
+    EXPECT_EQ(cuda.facts[rank].nans, host.facts[rank].nans) << "rank " << rank;
+    EXPECT_EQ(cuda.facts[rank].infinities, host.facts[rank].infinities) << "rank " << rank;
+  }
+}
+
+class SameBits : public CompressorContract {};
+
+TEST_P(SameBits, AsTheHostInAnyThreadOrder) {
+  const auto cuda = make();
+  const auto host = make_host_compressor(cuda->spec());
+  for (const Group& group : kGroups) {
+    const Outcome expected = outcome_of(*host, group);
+    for (const auto order : {ThreadOrder::kForward, ThreadOrder::kReverse, ThreadOrder::kRandom}) {
+      const simt::OrderGuard guard(order, 5);
+      SCOPED_TRACE(testing::Message()
+                   << group.sizes.size() << " tensors, order " << static_cast<int>(order));
+      expect_same(expected, outcome_of(*cuda, group));
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SameBits, testing::ValuesIn(cases()), name_of_case);
+
+}  // namespace
+}  // namespace mergewise::test
