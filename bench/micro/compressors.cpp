@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's compressor kernels on 25 M elements, one and two threads, on each instruction set,
-// beside a copy, a triad and std::nth_element. Bytes are those that a single pass must move.
+// The host's compressors on 25 M elements, one and two threads, on each instruction set, beside a
+// copy, a triad and std::nth_element; top_k() too, alone. Bytes are those that must move.
+#include "bench/core/compressor_spec.hpp"
+#include "kernels/compress/host_compressor.hpp"
 #include "kernels/primitives/host/top_k.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
+#include <memory>
+#include <numeric>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,14 +32,23 @@ void count_bytes(benchmark::State& state, std::int64_t bytes_per_element) {
   state.SetBytesProcessed(state.iterations() * kElements * bytes_per_element);
 }
 
-const std::vector<float>& normal_values() {
+std::vector<std::size_t> resnet_50_sizes();
+
+// As many as ResNet-50 has, which are a few more than kElements.
+const std::vector<float>& gradient() {
   static const std::vector<float> kValues = [] {
     std::mt19937_64 random(1);
     std::normal_distribution<float> normal;
-    std::vector<float> made(kElements);
+    const std::vector<std::size_t> sizes = resnet_50_sizes();
+    std::vector<float> made(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
     for (float& value : made) value = normal(random);
     return made;
   }();
+  return kValues;
+}
+
+const std::vector<float>& normal_values() {
+  static const std::vector<float> kValues(gradient().begin(), gradient().begin() + kElements);
   return kValues;
 }
 
@@ -49,15 +67,35 @@ void copy(benchmark::State& state) {
   count_bytes(state, 8);
 }
 
-void triad(benchmark::State& state) {
+struct Triad {
   const std::vector<float>& b = normal_values();
-  const std::vector<float> c(kElements, 1.0F);
-  std::vector<float> a(kElements);
-  for (auto _ : state) {
+  std::vector<float> c = std::vector<float>(kElements, 1.0F);
+  std::vector<float> a = std::vector<float>(kElements);
+
+  void run() {
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = b[i] + 3.0F * c[i];
     benchmark::ClobberMemory();
   }
+};
+
+void triad(benchmark::State& state) {
+  Triad triad;
+  for (auto _ : state) triad.run();
   count_bytes(state, 12);
+}
+
+// Bytes per second, now: the median of five.
+double triad_rate() {
+  Triad triad;
+  triad.run();
+  std::array<double, 5> seconds{};
+  for (double& took : seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    triad.run();
+    took = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + 2, seconds.end());
+  return 12.0 * static_cast<double>(kElements) / seconds[2];
 }
 
 // The time includes making the copy of the magnitudes.
@@ -107,6 +145,146 @@ void register_top_k(const std::string& name, Values values, std::int64_t k) {
   }
 }
 
+// Convolutions, each with two vectors for its normalisation, and a classifier.
+std::vector<std::size_t> resnet_50_sizes() {
+  std::vector<std::size_t> sizes;
+  const auto convolution = [&sizes](std::size_t in, std::size_t out, std::size_t kernel) {
+    for (const std::size_t size : {in * out * kernel * kernel, out, out}) sizes.push_back(size);
+  };
+  convolution(3, 64, 7);
+  std::size_t in = 64;
+  std::size_t width = 64;
+  for (const int blocks : {3, 4, 6, 3}) {
+    for (int block = 0; block < blocks; ++block) {
+      convolution(in, width, 1);
+      convolution(width, width, 3);
+      convolution(width, 4 * width, 1);
+      if (block == 0) convolution(in, 4 * width, 1);
+      in = 4 * width;
+    }
+    width *= 2;
+  }
+  for (const std::size_t size : {in * 1000, std::size_t{1000}}) sizes.push_back(size);
+  return sizes;
+}
+
+constexpr std::uint32_t kRanks = 4;
+
+// What must move for each element, in bytes: every input is read once and every output written
+// once. Where a scale must be known before the first code, the gradient (and the residual) are read
+// twice; QSGD's buckets stay in a cache meanwhile. What is sent of k elements is left out.
+struct Subject {
+  const char* id;
+  const char* memory;
+  double compress;
+  double decompress;  // kRanks messages, or their sum
+};
+
+constexpr double kBit = 1.0 / 8;
+constexpr std::array kSubjects{
+    Subject{"fp16", "none", 4 + 2, 2 + 4},
+    Subject{"fp16", "residual", 8 + 4 + 2, 2 + 4},
+    Subject{"bf16", "none", 4 + 2, 2 + 4},
+    Subject{"signsgd", "none", 4 + kBit, kRanks* kBit + 4},
+    Subject{"signum", "momentum", 8 + 4 + kBit, kRanks* kBit + 4},
+    Subject{"ef_signsgd", "residual", 2 * 8 + 4 + kBit, kRanks* kBit + 4},
+    Subject{"onebit", "residual", 2 * 8 + 4 + kBit, kRanks* kBit + 4},
+    Subject{"qsgd", "none", 4 + 1, kRanks + 4},
+    Subject{"qsgd", "residual", 8 + 4 + 1, kRanks + 4},
+    Subject{"terngrad", "none", 2 * 4 + 2 * kBit, 2 * kRanks* kBit + 4},
+    Subject{"terngrad", "residual", 2 * 8 + 4 + 2 * kBit, 2 * kRanks* kBit + 4},
+    Subject{"topk", "none", 4, 4},
+    Subject{"topk", "residual", 8 + 4, 4},
+    Subject{"dgc", "velocity", 4 + 8 + 8, 4},
+    Subject{"randk", "residual", 8 + 4, 4},
+};
+
+// All that a compressor works on.
+struct Work {
+  Work(const Subject& subject, const std::vector<std::size_t>& sizes, HostRun run)
+      : group(0, sizes),
+        compressor(make_host_compressor(
+            compressor_spec(subject.id, Options({{"memory", std::string(subject.memory)}}), 1),
+            run)),
+        memory(compressor->memory_floats() * group.elements()),
+        messages(compressor->message_bytes(group) * (compressor->summed_as() ? 1 : kRanks)),
+        scratch(compressor->scratch_bytes(group) / sizeof(double) + 1),
+        mean(group.elements()) {}
+
+  void compress(std::uint32_t iteration) {
+    compressor->compress(group, {iteration, 0, kRanks}, gradient(), memory,
+                         std::span(messages).first(compressor->message_bytes(group)),
+                         std::as_writable_bytes(std::span(scratch)), facts);
+  }
+  // Of all ranks the same message.
+  void receive() {
+    const std::size_t one = compressor->message_bytes(group);
+    for (std::size_t at = one; at < messages.size(); at += one) {
+      std::memcpy(messages.data() + at, messages.data(), one);
+    }
+    received.assign(compressor->varies() ? kRanks : 0, facts.bytes);
+  }
+  void decompress(std::uint32_t iteration) {
+    compressor->decompress(group, {iteration, 0, kRanks}, messages, received, mean);
+  }
+
+  GroupLayout group;
+  std::unique_ptr<Compressor> compressor;
+  std::vector<float> memory;
+  std::vector<std::byte> messages;
+  std::vector<double> scratch;
+  std::vector<float> mean;
+  std::vector<std::uint64_t> received;  // bytes of each message, where they vary
+  MessageFacts facts;
+};
+
+void measure(benchmark::State& state, const Subject& subject, bool compresses,
+             const std::vector<std::size_t>& sizes, HostRun run) {
+  Work work(subject, sizes, run);
+  const double bytes = (compresses ? subject.compress : subject.decompress) *
+                       static_cast<double>(work.group.elements());
+  const double triad = triad_rate();
+  std::uint32_t iteration = 0;
+  work.compress(iteration);
+  work.receive();
+  work.decompress(iteration);
+  const auto start = std::chrono::steady_clock::now();
+  for (auto _ : state) {
+    if (compresses) {
+      work.compress(++iteration);
+    } else {
+      work.decompress(++iteration);
+    }
+    benchmark::ClobberMemory();
+  }
+  const double took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double moved = bytes * static_cast<double>(state.iterations());
+  state.SetBytesProcessed(static_cast<std::int64_t>(moved));
+  state.counters["of_triad"] = moved / took / triad;
+}
+
+void register_compressors(const std::string& layout, const std::vector<std::size_t>& sizes) {
+  for (const Subject& subject : kSubjects) {
+    for (const bool compresses : {true, false}) {
+      for (const Isa isa : available_isas()) {
+        for (const int threads : {1, 2}) {
+          const std::string name = std::string(subject.id) + "_" + subject.memory + "/" +
+                                   (compresses ? "compress/" : "decompress/") + layout + "/" +
+                                   isa_name(isa) + "/threads:" + std::to_string(threads);
+          benchmark::RegisterBenchmark(name.c_str(),
+                                       [=, &subject](benchmark::State& state) {
+                                         Team team(threads);
+                                         measure(state, subject, compresses, sizes, {isa, &team});
+                                       })
+              ->Unit(benchmark::kMillisecond)
+              ->UseRealTime();
+        }
+      }
+    }
+  }
+}
+
 BENCHMARK(copy)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(triad)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(nth_element)->Unit(benchmark::kMillisecond)->UseRealTime();
@@ -119,6 +297,8 @@ int main(int argc, char** argv) {
   mergewise::register_top_k("top_k", mergewise::normal_values, mergewise::kSelected);
   mergewise::register_top_k("top_k_half", mergewise::normal_values, mergewise::kElements / 2);
   mergewise::register_top_k("top_k_zeros", mergewise::zeros, mergewise::kSelected);
+  mergewise::register_compressors("resnet50", mergewise::resnet_50_sizes());
+  mergewise::register_compressors("one", {mergewise::gradient().size()});
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   benchmark::RunSpecifiedBenchmarks();
