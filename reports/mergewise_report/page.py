@@ -4,8 +4,17 @@
 import json
 from dataclasses import dataclass, field
 
-from mergewise_report import metrics, simulation, tables, units, words
-from mergewise_report.figures import bars, canvas, fit, labels, prediction, samples, timeline
+from mergewise_report import compression, metrics, simulation, tables, units, words
+from mergewise_report.figures import (
+    bars,
+    canvas,
+    compressing,
+    fit,
+    labels,
+    prediction,
+    samples,
+    timeline,
+)
 from mergewise_report.rendering import render
 
 # Beyond these a page would be too heavy to open; the page says what it left out.
@@ -50,6 +59,17 @@ class SectionView:
 
 
 @dataclass
+class CompressionView:
+    ident: str
+    field: compression.Field
+    lead: str
+    rest: str
+    figure: Figure | None
+    costs: list
+    wires: list
+
+
+@dataclass
 class RunView:
     ident: str
     result: object
@@ -60,6 +80,7 @@ class RunView:
     costs: list
     environment: list
     config: str
+    compression: list = field(default_factory=list)
     simulation: object = None
     sections_left_out: int = 0
 
@@ -101,8 +122,26 @@ def _run(result, ident, left, errors):
         costs=tables.given_costs(result),
         environment=tables.flatten(result.environment),
         config=json.dumps(result.config, indent=2, ensure_ascii=False),
+        compression=[
+            _compression(one, f"{ident}c{index + 1}")
+            for index, one in enumerate(compression.fields(result))
+        ],
         simulation=simulation.view(result, ident, errors) if result.simulated else None,
         sections_left_out=len(found) - len(shown),
+    )
+
+
+def _compression(one, ident):
+    figure = None
+    if compressing.drawable(one):
+        figure = Figure(
+            renditions=canvas.renditions(compressing, one, f"{ident}-bars", canvas.WIDE),
+            legend=compressing.legend(one),
+            is_cut=compressing.is_cut(one),
+        )
+    said, rest = compression.lead(one)
+    return CompressionView(
+        ident, one, said, rest, figure, compression.cost_rows(one), compression.wire_rows(one)
     )
 
 

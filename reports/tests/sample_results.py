@@ -196,6 +196,50 @@ def make_result(names=("resnet50",), ranks=(4,), link=LINK, seed=1, **choices):
     }
 
 
+# label: (bytes of a dense message by those of a compressed one, gathered, share of the time, error)
+COMPRESSED = {
+    "fp16": (2.0, False, 0.6, 3e-4),
+    "topk density=0.01": (50.0, True, 0.4, 0.9),
+    "signsgd": (32.0, True, 0.5, None),
+}
+
+
+def make_compression(label, case):
+    """What the case's record says of its compressor, 1 ms a group beside 20 ms for all bytes."""
+    smaller, gathered, _, error = COMPRESSED[label]
+    dense, ranks = case["workload"]["bytes"], case["ranks"]
+    message = int(dense / smaller)
+    share = 2 * (ranks - 1) / ranks
+    sent = (ranks - 1 if gathered else share) * message
+    groups = len(case["plan"]["groups"])
+    return {
+        "id": label.split()[0], "options": {}, "memory_bytes": dense, "dense_bytes": dense,
+        "planned_bytes": message, "planned_compress_ns": groups * MS + 12 * MS, "planned_decompress_ns": 8 * MS,
+        "message_bytes": message, "sent_bytes": sent, "received_bytes": sent, "planned_sent_bytes": sent,
+        "dense_sent_bytes": share * dense, "nans": 0, "infinities": 0,
+        "error": None if error is None else {"whole": error, "worst_tensor": 30 * error},
+    }  # fmt: skip
+
+
+def compressed():
+    """A run with three compressors beside dense gradients."""
+    result = make_result()
+    result["name"] = "compressors"
+    dense = list(result["cases"])
+    for label, (_, gathered, faster, _) in COMPRESSED.items():
+        for case in copy.deepcopy(dense):
+            case["compressor"] = label
+            case["plan"]["collective"] = "all_gather" if gathered else "all_reduce"
+            case["compression"] = make_compression(label, case)
+            case["samples_ns"] = [faster * v for v in case["samples_ns"]]
+            case["summary"].update(
+                {k: faster * v for k, v in case["summary"].items() if k.endswith("_ns")}
+            )
+            case["communication_cost_ns"] = None
+            result["cases"].append(case)
+    return result
+
+
 def troubled():
     """A run where everything that can be said of a case is said once."""
     result = make_result(noise=0.02)
@@ -262,6 +306,7 @@ def many(cases=160):
 SAMPLES = {
     "quickstart": make_result,
     "troubled": troubled,
+    "compressed": compressed,
     "real_network": real_network,
     "many": many,
 }
