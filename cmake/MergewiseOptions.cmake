@@ -7,12 +7,16 @@ endif()
 add_library(mergewise_options INTERFACE)
 target_compile_features(mergewise_options INTERFACE cxx_std_20)
 target_include_directories(mergewise_options INTERFACE ${PROJECT_SOURCE_DIR})
-target_compile_options(mergewise_options INTERFACE
+set(warnings
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast
   -Wconversion -Wno-sign-conversion
   # g++ 12 reports -Wrestrict inside std::string's operator+ where nothing overlaps (GCC bug 105329).
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
   $<$<BOOL:${MERGEWISE_WERROR}>:-Werror>)
+# What nvcc makes of our code for the host's compiler passes fewer.
+set(cuda_warnings -Xcompiler=-Wall,-Wextra,-Wshadow $<$<BOOL:${MERGEWISE_WERROR}>:-Werror=all-warnings>)
+target_compile_options(mergewise_options INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>" "$<$<COMPILE_LANGUAGE:CUDA>:${cuda_warnings}>")
 
 if(MERGEWISE_SANITIZE)
   # Applied to the link of every target, so that gtest's main carries the runtime too.

@@ -61,7 +61,7 @@ struct DeepCompression {
                          sizeof(float) * vectors(a.settings)});
   }
 
- private:
+  // From here on for this algorithm only, and not private: nvcc wants to name what lambdas are in.
   struct Scratch {
     double* norm;
     std::uint64_t* count;

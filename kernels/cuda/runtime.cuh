@@ -12,6 +12,7 @@
 #endif
 
 #include <cstdint>
+#include <cstring>
 
 /// Before a loop whose turns may be in flight together; unrolled by 8, or entirely if it is
 /// shorter.
@@ -45,6 +46,26 @@ __device__ __forceinline__ std::uint64_t grid_threads() {
   return std::uint64_t{gridDim.x} * blockDim.x;
 }
 __device__ __forceinline__ unsigned lane_of_warp() { return threadIdx.x % kWarp; }
+
+/// A T at an address that is aligned for it, whatever type the memory has, by one access.
+template <typename T>
+__device__ __forceinline__ T aligned_load(const void* from) {
+#if defined(__CUDACC__)
+  return *static_cast<const T*>(from);
+#else
+  T value;
+  std::memcpy(&value, __builtin_assume_aligned(from, alignof(T)), sizeof value);
+  return value;
+#endif
+}
+template <typename T>
+__device__ __forceinline__ void aligned_store(void* to, const T& value) {
+#if defined(__CUDACC__)
+  *static_cast<T*>(to) = value;
+#else
+  std::memcpy(__builtin_assume_aligned(to, alignof(T)), &value, sizeof value);
+#endif
+}
 
 /// atomicAdd(), which CUDA has for unsigned long long only; returns what was there.
 __device__ __forceinline__ std::uint64_t add_atomically(std::uint64_t* target,

@@ -9,7 +9,7 @@
 /// not be.
 #ifdef __CUDACC__
 #define MERGEWISE_HD __host__ __device__
-#define MERGEWISE_HD_LAMBDA __host__ __device__
+#define MERGEWISE_HD_LAMBDA __device__  // one for both would allocate memory wherever it is copied
 #else
 #define MERGEWISE_HD [[gnu::always_inline]]
 #define MERGEWISE_HD_LAMBDA

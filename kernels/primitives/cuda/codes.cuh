@@ -76,22 +76,30 @@ __device__ void source_eight(const Source& source, const Eight& eight, float (&x
     return;
   }
   float gradient[kEight];
-  float memory[kEight];
   read_eight(source.gradient + eight.first, gradient);
-  if (source.memory != nullptr) read_eight(source.memory + eight.first, memory);
   Source here = source;
   here.gradient = gradient;
-  if (source.memory != nullptr) here.memory = memory;
-  for (unsigned j = 0; j < kEight; ++j) x[j] = here(j);
+  // Apart, or the compiler would keep the arrays in memory to tell them from null.
+  if (source.memory != nullptr) {
+    float memory[kEight];
+    read_eight(source.memory + eight.first, memory);
+    here.memory = memory;
+    for (unsigned j = 0; j < kEight; ++j) x[j] = here(j);
+  } else {
+    here.memory = nullptr;
+    for (unsigned j = 0; j < kEight; ++j) x[j] = here(j);
+  }
 }
 
-/// The codes of eight elements, kBits bytes of the message. Other alignments than 4 do not occur:
-/// messages have it.
+/// The codes of eight elements, kBits bytes of the message. Messages are aligned to 4.
 template <unsigned kBits>
 __device__ void write_codes(std::byte* codes, const Eight& eight, std::uint64_t word) {
   std::byte* const to = codes + eight.first / kEight * kBits;
-  if (eight.count == kEight) {
-    std::memcpy(__builtin_assume_aligned(to, kBits < 4 ? kBits : 4), &word, kBits);
+  if (kBits == 8 && eight.count == kEight) {
+    aligned_store(to, static_cast<std::uint32_t>(word));
+    aligned_store(to + 4, static_cast<std::uint32_t>(word >> 32));
+  } else if (kBits == 2 && eight.count == kEight) {
+    aligned_store(to, static_cast<std::uint16_t>(word));
   } else {
     const auto bytes = static_cast<unsigned>(code_bytes<kBits>(eight.count));
     for (unsigned b = 0; b < bytes; ++b) to[b] = static_cast<std::byte>(word >> (8 * b) & 0xFFU);

@@ -55,15 +55,22 @@ __device__ inline void add_counts(const Counts& counts, MessageFacts* facts) {
 
 constexpr unsigned kEight = 8;
 
+/// What one access of a thread moves at most.
+struct alignas(16) Sixteen {
+  float values[4];
+};
+
 __device__ inline bool in_sixteens(const float* values) {
-  return reinterpret_cast<std::uintptr_t>(values) % 16 == 0;
+  return reinterpret_cast<std::uintptr_t>(values) % sizeof(Sixteen) == 0;
 }
 
 /// Eight floats by two accesses where they lie well, so that a warp's lie together.
 __device__ inline void read_eight(const float* from, float (&values)[kEight]) {
   if (in_sixteens(from)) {
-    std::memcpy(&values[0], __builtin_assume_aligned(from, 16), 16);
-    std::memcpy(&values[4], __builtin_assume_aligned(from + 4, 16), 16);
+    for (unsigned half = 0; half < 2; ++half) {
+      const Sixteen read = aligned_load<Sixteen>(from + 4 * half);
+      for (unsigned j = 0; j < 4; ++j) values[4 * half + j] = read.values[j];
+    }
   } else {
     for (unsigned j = 0; j < kEight; ++j) values[j] = from[j];
   }
@@ -72,8 +79,11 @@ __device__ inline void read_eight(const float* from, float (&values)[kEight]) {
 /// The first `count` of them.
 __device__ inline void write_eight(float* to, const float (&values)[kEight], unsigned count) {
   if (count == kEight && in_sixteens(to)) {
-    std::memcpy(__builtin_assume_aligned(to, 16), &values[0], 16);
-    std::memcpy(__builtin_assume_aligned(to + 4, 16), &values[4], 16);
+    for (unsigned half = 0; half < 2; ++half) {
+      Sixteen written;
+      for (unsigned j = 0; j < 4; ++j) written.values[j] = values[4 * half + j];
+      aligned_store(to + 4 * half, written);
+    }
   } else {
     for (unsigned j = 0; j < kEight; ++j) {
       if (j < count) to[j] = values[j];

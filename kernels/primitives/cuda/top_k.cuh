@@ -20,7 +20,9 @@ namespace mergewise::cuda {
 /// Elements that a warp looks at, in order.
 constexpr std::uint32_t kTile = 1024;
 
-constexpr std::uint64_t tiles_of(std::uint64_t n) { return n / kTile + (n % kTile != 0 ? 1 : 0); }
+MERGEWISE_HD constexpr std::uint64_t tiles_of(std::uint64_t n) {
+  return n / kTile + (n % kTile != 0 ? 1 : 0);
+}
 
 /// Digits of a magnitude's bits, the upper ones first; how many values each has.
 constexpr unsigned kFirstShift = 18;

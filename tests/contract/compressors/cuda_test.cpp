@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nvcc makes of the CUDA compressors: that it is complete, and needs no driver to start.
+#include "bench/core/error.hpp"
+#include "kernels/compress/cuda_compressor.hpp"
+#include "tests/contract/compressors/ranks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+namespace mergewise::test {
+
+std::unique_ptr<Compressor> make_tested(const CompressorSpec& spec) {
+  return make_cuda_compressor(spec, nullptr);
+}
+
+namespace {
+
+TEST(CudaCompressors, AreMadeOfAllKinds) {
+  for (const std::string& id : compressor_ids()) {
+    if (id == "none") {
+      EXPECT_THROW((void)make(id), InputError);
+    } else {
+      EXPECT_EQ(make(id)->spec().id, id);
+    }
+  }
+}
+
+TEST(CudaCompressors, SayThatThereIsNoDevice) {
+  if (std::filesystem::exists("/dev/nvidiactl")) {
+    GTEST_SKIP() << "there is a device, and the test has no memory of it";
+  }
+  const auto compressor = make("topk");
+  const GroupLayout group(0, {8});
+  Floats memory = no_memory(*compressor, group);
+  EXPECT_THAT(
+      [&] {
+        (void)message_of(*compressor, group, {0, 0, 1}, Floats(8), memory);
+      },
+      testing::ThrowsMessage<BackendError>(testing::HasSubstr("kernel set_facts")));
+}
+
+}  // namespace
+}  // namespace mergewise::test
