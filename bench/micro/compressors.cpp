@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -211,21 +210,26 @@ struct Work {
         scratch(compressor->scratch_bytes(group) / sizeof(double) + 1),
         mean(group.elements()) {}
 
-  void compress(std::uint32_t iteration) {
-    compressor->compress(group, {iteration, 0, kRanks}, gradient(), memory,
-                         std::span(messages).first(compressor->message_bytes(group)),
-                         std::as_writable_bytes(std::span(scratch)), facts);
-  }
-  // Of all ranks the same message.
+  void compress(std::uint32_t iteration) { compress_at(0, {iteration, 0, kRanks}, gradient()); }
+  // What the collective gives, of other ranks other messages, so that votes are tied.
   void receive() {
     const std::size_t one = compressor->message_bytes(group);
-    for (std::size_t at = one; at < messages.size(); at += one) {
-      std::memcpy(messages.data() + at, messages.data(), one);
-    }
     received.assign(compressor->varies() ? kRanks : 0, facts.bytes);
+    std::vector<float> other = gradient();
+    for (std::uint16_t rank = 1; rank * one < messages.size(); ++rank) {
+      std::rotate(other.begin(), other.begin() + 8191, other.end());
+      compress_at(rank * one, {0, rank, kRanks}, other);
+      if (compressor->varies()) received[rank] = facts.bytes;
+    }
   }
   void decompress(std::uint32_t iteration) {
     compressor->decompress(group, {iteration, 0, kRanks}, messages, received, mean);
+  }
+
+  void compress_at(std::size_t at, const CompressStep& step, const std::vector<float>& values) {
+    compressor->compress(group, step, values, memory,
+                         std::span(messages).subspan(at, compressor->message_bytes(group)),
+                         std::as_writable_bytes(std::span(scratch)), facts);
   }
 
   GroupLayout group;

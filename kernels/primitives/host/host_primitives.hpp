@@ -49,10 +49,10 @@ class HostPrimitives {
       const Source from = source;
       const F own = f;
       Specials found;
-      Values x;
+      Tile tile;
       for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
-        load_clean(from, begin, size, x, found);
-        for (std::uint32_t j = 0; j < size; ++j) own(begin + j, x[j]);
+        tile.load(from, begin, size, found);
+        for (std::uint32_t j = 0; j < size; ++j) own(begin + j, tile.value[j]);
       });
       specials.of[part.index] = found;
     });
@@ -80,14 +80,14 @@ class HostPrimitives {
       const Source from = source;
       const F own = f;
       Specials found;
-      Values x;
+      Tile tile;
       for (std::uint64_t c = part.begin; c < part.end; ++c) {
         const Chunk chunk = chunk_of(view, c);
         LaneSums<Sum> sums;
         for_each_tile(chunk.begin, chunk.begin + chunk.count,
                       [&](std::uint64_t begin, std::uint32_t size) {
-                        load_clean(from, begin, size, x, found);
-                        sums.add(x, size, own);
+                        tile.load(from, begin, size, found);
+                        sums.add(tile.value, size, own);
                       });
         for (std::size_t s = 0; s < Sum::kCount; ++s) partial[Sum::kCount * c + s] = sums.total(s);
       }
@@ -110,17 +110,14 @@ class HostPrimitives {
     for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {
       const Source from = source;
       Specials ignored;
-      Values x;
+      Tile tile;
       for (std::uint64_t c = part.begin; c < part.end; ++c) {
         const Chunk chunk = chunk_of(view, c);
         std::uint32_t most = 0;  // magnitudes are in the order of their bits
         for_each_tile(chunk.begin, chunk.begin + chunk.count,
                       [&](std::uint64_t begin, std::uint32_t size) {
-                        load_clean(from, begin, size, x, ignored);
-                        for (std::uint32_t j = 0; j < size; ++j) {
-                          const std::uint32_t bits = bits_of(x[j]) & 0x7FFFFFFFU;
-                          most = bits > most ? bits : most;
-                        }
+                        tile.load(from, begin, size, ignored);
+                        most = tile.most > most ? tile.most : most;
                       });
         partial[c] = static_cast<double>(smaller(float_of(most), limits[chunk.tensor]));
       }
@@ -169,16 +166,16 @@ class HostPrimitives {
       for (std::uint64_t c = part.begin; c < part.end; ++c) {
         const Chunk chunk = chunk_of(view, c);
         const DrawKey own = draw_key_of(view, key, chunk.tensor);
-        for_each_tile(
-            chunk.begin, chunk.begin + chunk.count, [&](std::uint64_t begin, std::uint32_t size) {
-              decoder.clear(size);
-              for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-                const std::byte* const message = messages + rank * stride;
-                decoder.add(message, begin, size, Code::scale(message + scales_at, chunk.tensor));
-              }
-              const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
-              decoder.mean(size, ranks, own, drawn, mean + begin);
-            });
+        for_each_tile(chunk.begin, chunk.begin + chunk.count,
+                      [&](std::uint64_t begin, std::uint32_t size) {
+                        decoder.start(begin, size);
+                        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+                          const std::byte* const message = messages + rank * stride;
+                          decoder.add(message, Code::scale(message + scales_at, chunk.tensor));
+                        }
+                        const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
+                        decoder.mean(ranks, own, drawn, mean + begin);
+                      });
       }
     });
   }
@@ -190,18 +187,23 @@ class HostPrimitives {
     in_parts(tools_, count, [&](const Part& part) {
       const Source from = source;
       Specials found;
-      Values x;
-      Values share;
+      Tile tile;
+      Tile share;
+      const bool exact = (bits_of(ranks) & 0x007FFFFFU) == 0;  // a power of two
       std::uint16_t half[kTile];
       for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
-        load_raw(from, begin, size, x, found);
-        for (std::uint32_t j = 0; j < size; ++j) share[j] = x[j] / ranks;
-        narrow<Format>(share, size, half);
+        tile.load_raw(from, begin, size, found);
+        if (exact) {
+          for (std::uint32_t j = 0; j < size; ++j) share.value[j] = tile.value[j] * (1 / ranks);
+        } else {
+          for (std::uint32_t j = 0; j < size; ++j) share.value[j] = tile.value[j] / ranks;
+        }
+        narrow<Format>(share.value, size, half);
         std::memcpy(halves + begin * sizeof *half, half, size * sizeof *half);
         if (memory == nullptr) return;
-        widen<Format>(half, size, share);
+        widen<Format>(half, size, share.value);
         for (std::uint32_t j = 0; j < size; ++j) {
-          memory[begin + j] = finite_or_zero(x[j] - ranks * share[j]);
+          memory[begin + j] = finite_or_zero(tile.value[j] - ranks * share.value[j]);
         }
       });
       specials.of[part.index] = found;

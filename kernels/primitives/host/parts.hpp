@@ -134,7 +134,7 @@ class CodeWriter {
   }
 
   void write(TileCodes<kBits>& codes, std::uint64_t begin, std::uint32_t count) {
-    std::uint8_t packed[kTile / kOfByte + 1 + kOverrun];
+    std::uint8_t packed[kTile / kOfByte + kOverrun];
     const auto skipped = static_cast<std::uint32_t>(begin % kOfByte);
     const std::uint32_t size = codes.pack(skipped, count, packed);
     std::uint64_t at = begin / kOfByte;

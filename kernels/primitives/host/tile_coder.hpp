@@ -15,7 +15,7 @@ namespace mergewise::MERGEWISE_ISA {
 
 /// The draws of a tile's elements, of which the first is number `first`, a multiple of 8.
 struct TileDraws {
-  std::uint16_t draw[kTile + kOverrun];
+  alignas(kOverrun) std::uint16_t draw[kTile + kOverrun];
 
   void make(const DrawKey& key, std::uint64_t first, std::uint32_t count) {
     draw_blocks(key, first / kDrawsPerBlock,
@@ -31,17 +31,15 @@ class TileCoder {
   template <typename Source, typename Scale>
   void encode(const Source& source, std::uint64_t begin, std::uint32_t count, const Scale& scale,
               const DrawKey& key, std::uint64_t drawn, float* memory) {
-    load_clean(source, begin, count, x_, specials_);
-    std::uint8_t* const code = codes_.code + begin % TileCodes<Code::kBits>::kOfByte;
-    bool draws = Code::kDraws == Draws::kAll;
-    if constexpr (Code::kDraws == Draws::kOfZeros) draws = any_zero(x_, count);
-    if (draws) {
+    tile_.load(source, begin, count, specials_);
+    const bool zeros = Code::kDraws == Draws::kOfZeros && tile_.has_zero();
+    if (Code::kDraws == Draws::kAll || zeros) {
       draws_.make(key, drawn, count);
-      encode_values(x_, draws_.draw, count, scale, code);
+      encode_values(tile_.value, draws_.draw, count, scale, codes_.code);
     } else {
-      encode_values(x_, nullptr, count, scale, code);
+      encode_values(tile_.value, nullptr, count, scale, codes_.code);
     }
-    if (memory != nullptr) keep(x_, code, count, scale, memory + begin);
+    if (memory != nullptr) keep(tile_.value, codes_.code, count, scale, memory + begin);
   }
 
   [[nodiscard]] TileCodes<Code::kBits>& codes() { return codes_; }
@@ -70,46 +68,76 @@ class TileCoder {
     }
   }
 
-  Values x_;
+  Tile tile_;
   TileDraws draws_;
   TileCodes<Code::kBits> codes_;
   Specials specials_;
 };
 
+/// Adds up what messages say of a tile's elements.
 template <typename Code>
 class TileDecoder {
  public:
-  void clear(std::uint32_t count) {
-    for (std::uint32_t j = 0; j < count; ++j) sum_[j] = 0;
+  /// Of the `count` elements from `begin` on.
+  void start(std::uint64_t begin, std::uint32_t count) {
+    begin_ = begin;
+    count_ = count;
+    first_ = true;
   }
 
-  /// Adds what a message says of the elements from `begin` on.
   template <typename Scale>
-  void add(const std::byte* message, std::uint64_t begin, std::uint32_t count, const Scale& scale) {
-    constexpr std::uint32_t kOfByte = TileCodes<Code::kBits>::kOfByte;
-    const auto skipped = static_cast<std::uint32_t>(begin % kOfByte);
-    codes_.unpack(message + begin / kOfByte, skipped, count);
-    add_codes(codes_.code + skipped, count, scale, sum_);
+  void add(const std::byte* message, const Scale& scale) {
+    const std::byte* const codes = message + begin_ / kOfByte;
+    if constexpr (Code::kBits == 8) {
+      add_bytes(codes, count_, scale, first_, sum_);
+    } else {
+      float meanings[1 << Code::kBits];
+      for (unsigned code = 0; code < 1U << Code::kBits; ++code) {
+        meanings[code] = Code::decoded(scale, code);
+      }
+      add_meanings<Code::kBits>(codes, skipped() + count_, meanings, first_, sum_);
+    }
+    first_ = false;
   }
 
-  void mean(std::uint32_t count, std::uint32_t ranks, const DrawKey& key, std::uint64_t drawn,
-            float* means) {
-    if (Code::kDraws == Draws::kOfZeros && any_zero(sum_, count)) {
-      draws_.make(key, drawn, count);
-      means_with(sum_, draws_.draw, count, ranks, means);
+  /// `drawn`: the number of the first element's draw.
+  void mean(std::uint32_t ranks, const DrawKey& key, std::uint64_t drawn, float* means) {
+    const float* const sums = sum_ + skipped();
+    if (Code::kDraws == Draws::kOfZeros && any_zero(sums, count_)) {
+      draws_.make(key, drawn, count_);
+      means_with(sums, draws_.draw, count_, ranks, means);
     } else {
-      means_of(sum_, count, ranks, means);
+      // Divisions by a constant power of two become multiplications, to the same bits.
+      switch (ranks) {
+        case 2:
+          return means_of(sums, count_, 2, means);
+        case 4:
+          return means_of(sums, count_, 4, means);
+        case 8:
+          return means_of(sums, count_, 8, means);
+        default:
+          return means_of(sums, count_, ranks, means);
+      }
     }
   }
 
  private:
-  template <typename Scale>
-  static void add_codes(const std::uint8_t* __restrict code, std::uint32_t count, const Scale scale,
-                        float* __restrict sum) {
-    for (std::uint32_t j = 0; j < count; ++j) sum[j] += Code::decoded(scale, code[j]);
+  static constexpr std::uint32_t kOfByte = 8 / Code::kBits;
+
+  // Elements of the first one's byte that stand before it: their sums are made too.
+  [[nodiscard]] std::uint32_t skipped() const {
+    return static_cast<std::uint32_t>(begin_ % kOfByte);
   }
-  static void means_of(const float* __restrict sum, std::uint32_t count, std::uint32_t ranks,
-                       float* __restrict means) {
+  template <typename Scale>
+  static void add_bytes(const std::byte* __restrict codes, std::uint32_t count, const Scale scale,
+                        bool first, float* __restrict sum) {
+    for (std::uint32_t j = 0; j < count; ++j) {
+      const float said = Code::decoded(scale, static_cast<unsigned>(codes[j]));
+      sum[j] = (first ? 0.0F : sum[j]) + said;
+    }
+  }
+  [[gnu::always_inline]] static void means_of(const float* __restrict sum, std::uint32_t count,
+                                              std::uint32_t ranks, float* __restrict means) {
     for (std::uint32_t j = 0; j < count; ++j) means[j] = Code::mean(sum[j], ranks, 0);
   }
   static void means_with(const float* __restrict sum, const std::uint16_t* __restrict draws,
@@ -117,9 +145,11 @@ class TileDecoder {
     for (std::uint32_t j = 0; j < count; ++j) means[j] = Code::mean(sum[j], ranks, draws[j]);
   }
 
-  Values sum_;
+  std::uint64_t begin_ = 0;
+  std::uint32_t count_ = 0;
+  bool first_ = true;  // message
+  alignas(kOverrun) float sum_[kTile + kOfByte + kOverrun / sizeof(float)];
   TileDraws draws_;
-  TileCodes<Code::kBits> codes_;
 };
 
 }  // namespace mergewise::MERGEWISE_ISA

@@ -15,8 +15,9 @@
 namespace mergewise::MERGEWISE_ISA {
 
 /// A multiple of what one call of philox() draws, of the lanes of sums and of kOverrun; a divisor
-/// of kChunk.
-inline constexpr std::uint32_t kTile = 1024;
+/// of kChunk. Small enough that what a tile writes waits in the processor's store queue while the
+/// next one is made.
+inline constexpr std::uint32_t kTile = 256;
 
 /// Elements that are no finite numbers.
 struct Specials {
@@ -24,35 +25,53 @@ struct Specials {
   std::uint64_t infinities = 0;
 };
 
-/// What an array of floats may look like to a loop that writes others.
-using Values = float[kTile];
+/// The values of a tile. The bits of magnitudes are in the order of magnitudes.
+struct Tile {
+  alignas(kOverrun) float value[kTile];
+  std::uint32_t least;  ///< magnitude of those loaded
+  std::uint32_t most;
 
-/// The elements from `begin` on as they are, and what is special among them.
-template <typename Source>
-inline void load_raw(const Source& source, std::uint64_t begin, std::uint32_t count,
-                     float* __restrict values, Specials& specials) {
-  std::uint32_t any = 0;
-  for (std::uint32_t j = 0; j < count; ++j) {
-    const float x = source(begin + j);
-    any |= (bits_of(x) & 0x7F800000U) == 0x7F800000U ? 1U : 0U;
-    values[j] = x;
-  }
-  if (any == 0) return;
-  for (std::uint32_t j = 0; j < count; ++j) {
-    specials.nans += is_nan(values[j]) ? 1U : 0U;
-    specials.infinities += is_infinite(values[j]) ? 1U : 0U;
-  }
-}
+  [[nodiscard]] bool has_zero() const { return least == 0; }
 
-/// The same, but what is special counts as 0.
-template <typename Source>
-inline void load_clean(const Source& source, std::uint64_t begin, std::uint32_t count,
-                       float* __restrict values, Specials& specials) {
-  const Specials before = specials;
-  load_raw(source, begin, count, values, specials);
-  if (before.nans == specials.nans && before.infinities == specials.infinities) return;
-  for (std::uint32_t j = 0; j < count; ++j) values[j] = finite_or_zero(values[j]);
-}
+  /// The elements from `begin` on as they are; what is special among them is counted.
+  template <typename Source>
+  void load_raw(const Source& source, std::uint64_t begin, std::uint32_t count,
+                Specials& specials) {
+    std::int32_t low = 0x7FFFFFFF;
+    std::int32_t high = 0;
+    for (std::uint32_t j = 0; j < count; ++j) {
+      const float x = source(begin + j);
+      const auto magnitude = static_cast<std::int32_t>(bits_of(x) & 0x7FFFFFFFU);
+      low = magnitude < low ? magnitude : low;
+      high = magnitude > high ? magnitude : high;
+      value[j] = x;
+    }
+    least = static_cast<std::uint32_t>(low);
+    most = static_cast<std::uint32_t>(high);
+    if (most < kInfinity) return;
+    for (std::uint32_t j = 0; j < count; ++j) {
+      specials.nans += is_nan(value[j]) ? 1U : 0U;
+      specials.infinities += is_infinite(value[j]) ? 1U : 0U;
+    }
+  }
+
+  /// The same, but what is special counts as 0.
+  template <typename Source>
+  void load(const Source& source, std::uint64_t begin, std::uint32_t count, Specials& specials) {
+    load_raw(source, begin, count, specials);
+    if (most < kInfinity) return;
+    least = 0;
+    most = 0;
+    for (std::uint32_t j = 0; j < count; ++j) {
+      value[j] = finite_or_zero(value[j]);
+      const std::uint32_t magnitude = bits_of(value[j]) & 0x7FFFFFFFU;
+      most = magnitude > most ? magnitude : most;
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kInfinity = 0x7F800000;
+};
 
 /// Lanes of the sums of a chunk: element j's is lane j % kLanes.
 inline constexpr std::uint32_t kLanes = 32;
@@ -90,37 +109,44 @@ struct LaneSums {
 };
 
 inline bool any_zero(const float* __restrict values, std::uint32_t count) {
-  std::uint32_t any = 0;
-  for (std::uint32_t j = 0; j < count; ++j) any |= values[j] == 0 ? 1U : 0U;
-  return any != 0;
+  std::uint32_t least = 0xFFFFFFFF;
+  for (std::uint32_t j = 0; j < count; ++j) {
+    const std::uint32_t magnitude = bits_of(values[j]) & 0x7FFFFFFFU;
+    least = magnitude < least ? magnitude : least;
+  }
+  return least == 0;
 }
 
-/// Codes of a tile, a byte each, at the places where they stand in their first packed byte.
+/// Codes of a tile, a byte each.
 template <unsigned kBits>
 struct TileCodes {
   static constexpr std::uint32_t kOfByte = 8 / kBits;
-  std::uint8_t code[kTile + kOfByte + kOverrun];
+  alignas(kOverrun) std::uint8_t code[kTile + kOverrun];
 
-  /// Into whole bytes; the bits of other elements are 0. Returns how many.
+  /// Into whole bytes, the first code behind `skipped` others, whose bits are 0, as are those of
+  /// the last byte. Returns how many bytes.
   std::uint32_t pack(std::uint32_t skipped, std::uint32_t count, std::uint8_t* packed) {
-    const std::uint32_t end = skipped + count;
-    std::memset(code, 0, skipped);
-    std::memset(code + end, 0, kOverrun);
-    if constexpr (kBits == 1) pack_bits(code, end, packed);
-    if constexpr (kBits == 2) pack_pairs(code, end, packed);
-    if constexpr (kBits == 8) std::memcpy(packed, code, end);
-    return (end + kOfByte - 1) / kOfByte;
+    std::memset(code + count, 0, kOverrun);
+    if constexpr (kBits == 8) {
+      std::memcpy(packed, code, count);
+      return count;
+    }
+    std::uint64_t words[kWords + 1] = {};
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(words);
+    if constexpr (kBits == 1) pack_bits(code, count, bytes);
+    if constexpr (kBits == 2) pack_pairs(code, count, bytes);
+    if (const std::uint32_t shift = skipped * kBits; shift != 0) {
+      for (std::uint32_t i = kWords; i > 0; --i) {
+        words[i] = words[i] << shift | words[i - 1] >> (64 - shift);
+      }
+      words[0] <<= shift;
+    }
+    std::memcpy(packed, words, sizeof words);
+    return (skipped + count + kOfByte - 1) / kOfByte;
   }
 
-  /// From the bytes that hold them.
-  void unpack(const std::byte* bytes, std::uint32_t skipped, std::uint32_t count) {
-    const std::uint32_t end = skipped + count;
-    std::uint8_t packed[kTile / kOfByte + 1 + kOverrun];
-    std::memcpy(packed, bytes, (end + kOfByte - 1) / kOfByte);
-    if constexpr (kBits == 1) unpack_bits(packed, end, code);
-    if constexpr (kBits == 2) unpack_pairs(packed, end, code);
-    if constexpr (kBits == 8) std::memcpy(code, packed, end);
-  }
+ private:
+  static constexpr std::uint32_t kWords = kTile * kBits / 64;
 };
 
 }  // namespace mergewise::MERGEWISE_ISA

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernels/primitives/bytes.hpp"
+#include "kernels/primitives/codes.hpp"
 #include "kernels/primitives/half.hpp"
 #include "kernels/primitives/host/instruction_set.hpp"
 #include "kernels/primitives/philox.hpp"
@@ -62,40 +63,54 @@ inline void pack_pairs(const std::uint8_t* codes, std::uint32_t count, std::uint
   }
 }
 
-/// Back.
-inline void unpack_bits(const std::uint8_t* bits, std::uint32_t count, std::uint8_t* codes) {
-#if defined(__AVX512BW__)
-  for (std::uint32_t i = 0; i < count; i += 64) {
-    std::uint64_t packed;
-    std::memcpy(&packed, bits + i / 8, sizeof packed);
-    _mm512_storeu_si512(codes + i, _mm512_maskz_set1_epi8(packed, 1));
+/// Adds to each sum, 0 at `first`, what its code of kBits (1 or 2) stands for. Codes are packed,
+/// the first one in the lowest bits of `packed`; up to kOverrun bytes beyond the last sum are
+/// written too.
+template <unsigned kBits>
+inline void add_meanings(const std::byte* packed, std::uint32_t count,
+                         const float (&meanings)[1 << kBits], bool first, float* sums) {
+#if defined(__AVX2__)
+  constexpr std::uint32_t kAtOnce = kVectorBytes / sizeof(float);
+  constexpr std::uint32_t kBytes = kAtOnce * kBits / 8;
+  float table[kAtOnce];  // for any index, of which only the lowest bits are a code
+  std::int32_t shift[kAtOnce];
+  for (std::uint32_t i = 0; i < kAtOnce; ++i) {
+    table[i] = meanings[i % (1U << kBits)];
+    shift[i] = static_cast<std::int32_t>(i * kBits);
   }
-#elif defined(__AVX2__)
-  const __m256i byte_of =
-      _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303);
-  const __m256i bit_of = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
-  const __m256i one = _mm256_set1_epi8(1);
-  for (std::uint32_t i = 0; i < count; i += 32) {
-    int packed;
-    std::memcpy(&packed, bits + i / 8, sizeof packed);
-    const __m256i bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(packed), byte_of);
-    const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of), bit_of);
-    const __m256i made = _mm256_and_si256(set, one);
-    std::memcpy(codes + i, &made, sizeof made);
+  const auto add = [&](std::int32_t codes, float* to) {
+#if defined(__AVX512F__)
+    const __m512i places = _mm512_srlv_epi32(_mm512_set1_epi32(codes), _mm512_loadu_si512(shift));
+    const __m512 said = _mm512_permutexvar_ps(places, _mm512_loadu_ps(table));
+    const __m512 sum = first ? _mm512_setzero_ps() : _mm512_loadu_ps(to);
+    _mm512_storeu_ps(to, _mm512_add_ps(sum, said));
+#else
+    __m256i shifts;
+    std::memcpy(&shifts, shift, sizeof shifts);
+    const __m256i places = _mm256_srlv_epi32(_mm256_set1_epi32(codes), shifts);
+    const __m256 said = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), places);
+    const __m256 sum = first ? _mm256_setzero_ps() : _mm256_loadu_ps(to);
+    _mm256_storeu_ps(to, _mm256_add_ps(sum, said));
+#endif
+  };
+  std::uint32_t i = 0;
+  for (; i + kAtOnce <= count; i += kAtOnce) {
+    std::int32_t codes = 0;
+    std::memcpy(&codes, packed + i * kBits / 8, kBytes);
+    add(codes, sums + i);
+  }
+  if (i < count) {
+    std::int32_t codes = 0;
+    for (std::uint32_t at = 0; at < ((count - i) * kBits + 7) / 8; ++at) {
+      codes |= static_cast<std::int32_t>(packed[i * kBits / 8 + at]) << (8 * at);
+    }
+    add(codes, sums + i);
   }
 #else
   for (std::uint32_t i = 0; i < count; ++i) {
-    codes[i] = static_cast<std::uint8_t>(static_cast<unsigned>(bits[i / 8]) >> (i % 8) & 1U);
+    sums[i] = (first ? 0.0F : sums[i]) + meanings[code_at<kBits>(packed, i)];
   }
 #endif
-}
-
-inline void unpack_pairs(const std::uint8_t* pairs, std::uint32_t count, std::uint8_t* codes) {
-  for (std::uint32_t i = 0; i < (count + 3) / 4; ++i) {
-    const std::uint32_t byte = pairs[i];
-    const std::uint32_t four = (byte | byte << 6 | byte << 12 | byte << 18) & 0x03030303U;
-    std::memcpy(codes + 4 * i, &four, sizeof four);
-  }
 }
 
 /// A block of draws in each of these.
