@@ -2,6 +2,9 @@
 #include "kernels/compress/compressor.hpp"
 
 #include "bench/core/error.hpp"
+#include "kernels/primitives/sparse_entries.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +29,12 @@ void Compressor::compress(const GroupLayout& group, const CompressStep& step,
   MERGEWISE_CHECK(memory.size() == memory_floats() * group.elements(), "a memory of another size");
   MERGEWISE_CHECK(message.size() >= message_bytes(group), "too small a message");
   MERGEWISE_CHECK(scratch.size() >= scratch_bytes(group), "too little scratch");
+  if (parts() > 1 && index_bytes(group.elements()) != sizeof(float)) {
+    throw InputError(fmt::format(
+        "compressor '{}': a group of {} elements has indices larger than its values, expected at "
+        "most 2^31 - 1 elements where they are sent apart; say messages: 1",
+        spec_.id, group.elements()));
+  }
   make_message(group, step, gradient, memory, message, scratch, facts);
 }
 
