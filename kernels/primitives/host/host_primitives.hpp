@@ -6,6 +6,7 @@
 #include "kernels/primitives/codes.hpp"
 #include "kernels/primitives/finite.hpp"
 #include "kernels/primitives/group_layout.hpp"
+#include "kernels/primitives/host/decoder.hpp"
 #include "kernels/primitives/host/host_tools.hpp"
 #include "kernels/primitives/host/instruction_set.hpp"
 #include "kernels/primitives/host/parts.hpp"
@@ -162,20 +163,10 @@ class HostPrimitives {
                      std::uint64_t stride, std::uint64_t scales_at, std::uint32_t ranks,
                      float* mean) const {
     for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {
-      TileDecoder<Code> decoder;
+      Decoder<Code> decoder({messages, stride, scales_at, ranks});
       for (std::uint64_t c = part.begin; c < part.end; ++c) {
         const Chunk chunk = chunk_of(view, c);
-        const DrawKey own = draw_key_of(view, key, chunk.tensor);
-        for_each_tile(chunk.begin, chunk.begin + chunk.count,
-                      [&](std::uint64_t begin, std::uint32_t size) {
-                        decoder.start(begin, size);
-                        for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-                          const std::byte* const message = messages + rank * stride;
-                          decoder.add(message, Code::scale(message + scales_at, chunk.tensor));
-                        }
-                        const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
-                        decoder.mean(ranks, own, drawn, mean + begin);
-                      });
+        decoder.decode(chunk, draw_key_of(view, key, chunk.tensor), mean);
       }
     });
   }

@@ -63,54 +63,77 @@ inline void pack_pairs(const std::uint8_t* codes, std::uint32_t count, std::uint
   }
 }
 
-/// Adds to each sum, 0 at `first`, what its code of kBits (1 or 2) stands for. Codes are packed,
-/// the first one in the lowest bits of `packed`; up to kOverrun bytes beyond the last sum are
-/// written too.
+/// So many floats that one instruction works on.
+using Floats [[gnu::vector_size(kVectorBytes)]] = float;
+inline constexpr std::uint32_t kFloats = kVectorBytes / sizeof(float);
+
+/// What codes of kBits (1 or 2) stand for, to be picked by kFloats of them at once.
 template <unsigned kBits>
-inline void add_meanings(const std::byte* packed, std::uint32_t count,
-                         const float (&meanings)[1 << kBits], bool first, float* sums) {
-#if defined(__AVX2__)
-  constexpr std::uint32_t kAtOnce = kVectorBytes / sizeof(float);
-  constexpr std::uint32_t kBytes = kAtOnce * kBits / 8;
-  float table[kAtOnce];  // for any index, of which only the lowest bits are a code
-  std::int32_t shift[kAtOnce];
-  for (std::uint32_t i = 0; i < kAtOnce; ++i) {
-    table[i] = meanings[i % (1U << kBits)];
-    shift[i] = static_cast<std::int32_t>(i * kBits);
-  }
-  const auto add = [&](std::int32_t codes, float* to) {
+class Meanings {
+ public:
+  static constexpr unsigned kCodes = 1U << kBits;
+
+  explicit Meanings(const float (&meanings)[kCodes]) {
+    constexpr unsigned kLast = kCodes - 1;
+#if defined(__AVX512F__) || defined(__AVX2__)
+    // Of an index into the table only the lowest bits are a code: it repeats itself.
+    const __m128 some = _mm_setr_ps(meanings[0], meanings[1], meanings[2 & kLast], meanings[kLast]);
+#endif
 #if defined(__AVX512F__)
-    const __m512i places = _mm512_srlv_epi32(_mm512_set1_epi32(codes), _mm512_loadu_si512(shift));
-    const __m512 said = _mm512_permutexvar_ps(places, _mm512_loadu_ps(table));
-    const __m512 sum = first ? _mm512_setzero_ps() : _mm512_loadu_ps(to);
-    _mm512_storeu_ps(to, _mm512_add_ps(sum, said));
+    table_ = _mm512_broadcast_f32x4(some);
+#elif defined(__AVX2__)
+    table_ = _mm256_set_m128(some, some);
 #else
-    __m256i shifts;
-    std::memcpy(&shifts, shift, sizeof shifts);
-    const __m256i places = _mm256_srlv_epi32(_mm256_set1_epi32(codes), shifts);
-    const __m256 said = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), places);
-    const __m256 sum = first ? _mm256_setzero_ps() : _mm256_loadu_ps(to);
-    _mm256_storeu_ps(to, _mm256_add_ps(sum, said));
+    for (unsigned code = 0; code <= kLast; ++code) table_[code] = meanings[code];
 #endif
-  };
-  std::uint32_t i = 0;
-  for (; i + kAtOnce <= count; i += kAtOnce) {
-    std::int32_t codes = 0;
-    std::memcpy(&codes, packed + i * kBits / 8, kBytes);
-    add(codes, sums + i);
   }
-  if (i < count) {
-    std::int32_t codes = 0;
-    for (std::uint32_t at = 0; at < ((count - i) * kBits + 7) / 8; ++at) {
-      codes |= static_cast<std::int32_t>(packed[i * kBits / 8 + at]) << (8 * at);
-    }
-    add(codes, sums + i);
-  }
+
+  /// Of the codes in the lowest bits, the first one lowest.
+  [[nodiscard]] Floats of(std::uint64_t codes) const {
+#if defined(__AVX512F__) || defined(__AVX2__)
+    constexpr int k = kBits;
+    const auto lower = static_cast<std::int32_t>(codes);
+#endif
+#if defined(__AVX512F__)
+    const __m512i shifts = _mm512_setr_epi32(0, k, 2 * k, 3 * k, 4 * k, 5 * k, 6 * k, 7 * k, 8 * k,
+                                             9 * k, 10 * k, 11 * k, 12 * k, 13 * k, 14 * k, 15 * k);
+    const __m512i places = _mm512_srlv_epi32(_mm512_set1_epi32(lower), shifts);
+    return _mm512_permutexvar_ps(places, table_);
+#elif defined(__AVX2__)
+    const __m256i shifts = _mm256_setr_epi32(0, k, 2 * k, 3 * k, 4 * k, 5 * k, 6 * k, 7 * k);
+    const __m256i places = _mm256_srlv_epi32(_mm256_set1_epi32(lower), shifts);
+    return _mm256_permutevar8x32_ps(table_, places);
 #else
-  for (std::uint32_t i = 0; i < count; ++i) {
-    sums[i] = (first ? 0.0F : sums[i]) + meanings[code_at<kBits>(packed, i)];
-  }
+    Floats said;
+    for (unsigned i = 0; i < kFloats; ++i) said[i] = table_[codes >> (i * kBits) & (kCodes - 1)];
+    return said;
 #endif
+  }
+
+ private:
+#if defined(__AVX512F__)
+  __m512 table_;
+#elif defined(__AVX2__)
+  __m256 table_;
+#else
+  float table_[kCodes];
+#endif
+};
+
+/// The 64 bits from bit `bit` on, of which `wanted` are; the byte behind those is there to be read
+/// if 64 are wanted.
+inline std::uint64_t bits_at(const std::byte* bytes, std::uint64_t bit, std::uint64_t wanted) {
+  const std::byte* const first = bytes + bit / 8;
+  const std::uint64_t skipped = bit % 8;
+  if (wanted == 64) {
+    return load<std::uint64_t>(first) >> skipped | load<std::uint64_t>(first + 1) << (8 - skipped);
+  }
+  std::uint64_t bits = 0;
+  for (std::uint64_t i = 0; 8 * i < skipped + wanted; ++i) {
+    const auto byte = static_cast<std::uint64_t>(first[i]);
+    bits |= 8 * i >= skipped ? byte << (8 * i - skipped) : byte >> skipped;
+  }
+  return bits;
 }
 
 /// A block of draws in each of these.

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks' codes say of a chunk, and its mean. A code is what kernels/compress/coded.hpp says.
+#pragma once
+
+#include "kernels/primitives/group_layout.hpp"
+#include "kernels/primitives/host/instruction_set.hpp"
+#include "kernels/primitives/host/parts.hpp"
+#include "kernels/primitives/host/tile_coder.hpp"
+#include "kernels/primitives/host/vectors.hpp"
+#include "kernels/primitives/philox.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace mergewise::MERGEWISE_ISA {
+
+/// All ranks' messages.
+struct Messages {
+  const std::byte* first;
+  std::uint64_t stride;
+  std::uint64_t scales_at;
+  std::uint32_t ranks;
+
+  [[nodiscard]] const std::byte* codes(std::uint32_t rank) const { return first + rank * stride; }
+  [[nodiscard]] const std::byte* scales(std::uint32_t rank) const {
+    return codes(rank) + scales_at;
+  }
+};
+
+/// Sums and their means, a few elements at a time: sums stay in registers, and nothing but means
+/// waits to be stored.
+template <typename Code>
+class Decoder {
+ public:
+  explicit Decoder(const Messages& messages) : messages_(messages) {}
+
+  /// `key`: of the chunk's tensor.
+  void decode(const Chunk& chunk, const DrawKey& key, float* means) {
+    for (std::uint32_t j = 0; j < chunk.count; j += kStep) {
+      const std::uint32_t left = chunk.count - j;
+      const std::uint64_t begin = chunk.begin + j;
+      const std::uint64_t drawn = chunk.offset + j;
+      if (left > kStep) {
+        add_up(chunk.tensor, begin, kStep, kStep);
+        mean(kStep, key, drawn, means + begin);
+      } else {
+        // The byte behind the last code may be nobody's.
+        add_up(chunk.tensor, begin, left, left - 1);
+        mean(left, key, drawn, means + begin);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kStep = Code::kBits == 8 ? kTile : 64 / Code::kBits;
+
+  // Messages are read slowly, many at once: processors do not foresee that far.
+  static constexpr std::uint64_t kAhead = 512;
+
+  [[gnu::always_inline]] void add_up(std::uint32_t tensor, std::uint64_t begin, std::uint32_t count,
+                                     std::uint32_t readable) {
+    if constexpr (Code::kBits == 8) {
+      for (std::uint32_t rank = 0; rank < messages_.ranks; ++rank) {
+        add_bytes(messages_.codes(rank) + begin, count, Code::scale(messages_.scales(rank), tensor),
+                  rank == 0, sum_);
+      }
+    } else {
+      Floats sums[kStep / kFloats] = {};
+      for (std::uint32_t rank = 0; rank < messages_.ranks; ++rank) {
+        const auto scale = Code::scale(messages_.scales(rank), tensor);
+        float said[1 << Code::kBits];
+        for (unsigned code = 0; code < 1U << Code::kBits; ++code) {
+          said[code] = Code::decoded(scale, code);
+        }
+        const Meanings<Code::kBits> meanings(said);
+        __builtin_prefetch(messages_.codes(rank) + begin * Code::kBits / 8 + kAhead);
+        const std::uint64_t codes = bits_at(messages_.codes(rank), begin * Code::kBits,
+                                            readable == kStep ? 64 : count * Code::kBits);
+        for (std::uint32_t i = 0; i < kStep / kFloats; ++i) {
+          sums[i] += meanings.of(codes >> (i * kFloats * Code::kBits));
+        }
+      }
+      std::memcpy(sum_, sums, sizeof sums);
+    }
+  }
+
+  template <typename Scale>
+  static void add_bytes(const std::byte* __restrict codes, std::uint32_t count, const Scale scale,
+                        bool first, float* __restrict sum) {
+    for (std::uint32_t j = 0; j < count; ++j) {
+      const float said = Code::decoded(scale, static_cast<unsigned>(codes[j]));
+      sum[j] = (first ? 0.0F : sum[j]) + said;
+    }
+  }
+
+  // `drawn`: the number of the first element's draw.
+  [[gnu::always_inline]] void mean(std::uint32_t count, const DrawKey& key, std::uint64_t drawn,
+                                   float* means) {
+    if (Code::kDraws == Draws::kOfZeros && any_zero(sum_, count)) {
+      draws_.make(key, drawn, count);
+      for (std::uint32_t j = 0; j < count; ++j) {
+        means[j] = Code::mean(sum_[j], messages_.ranks, draws_.draw[j]);
+      }
+      return;
+    }
+    // Divisions by a constant power of two become multiplications, to the same bits.
+    switch (messages_.ranks) {
+      case 2:
+        return means_of(2, count, means);
+      case 4:
+        return means_of(4, count, means);
+      case 8:
+        return means_of(8, count, means);
+      default:
+        return means_of(messages_.ranks, count, means);
+    }
+  }
+
+  [[gnu::always_inline]] void means_of(std::uint32_t ranks, std::uint32_t count, float* means) {
+    for (std::uint32_t j = 0; j < count; ++j) means[j] = Code::mean(sum_[j], ranks, 0);
+  }
+
+  const Messages messages_;
+  alignas(kOverrun) float sum_[kStep];
+  TileDraws draws_;
+};
+
+}  // namespace mergewise::MERGEWISE_ISA
