@@ -2,6 +2,7 @@
 // `mergewise calibrate`: measures what plans are made from on these ranks, and writes a profile.
 #include "bench/app/calibration_session.hpp"
 #include "bench/app/commands.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/launcher.hpp"
 #include "bench/app/link_option.hpp"
 #include "bench/app/load_workloads.hpp"
@@ -18,6 +19,7 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <set>
 
 namespace mergewise {
 namespace {
@@ -35,6 +37,7 @@ struct Arguments {
   std::string buffers = "slice";
   std::vector<std::string> collectives{"all_reduce", "all_gather", "reduce_scatter"};
   std::vector<std::string> variants = cost_variant_names();
+  std::vector<std::string> compressors;
   std::uint64_t seed = 1;
   std::string format = "table";
 };
@@ -75,6 +78,23 @@ std::optional<Workload> load_network(const NetworkArguments& network) {
       .workload;
 }
 
+// A profile has one cost for each id.
+std::vector<ChoiceConfig> compressors_of(const std::vector<std::string>& texts) {
+  std::vector<ChoiceConfig> compressors = parse_compressors(texts);
+  std::set<std::string> ids;
+  for (const ChoiceConfig& compressor : compressors) {
+    if (compressor.id == "none") {
+      throw InputError("--compressor none: sending gradients as they are costs nothing to measure");
+    }
+    if (ids.insert(compressor.id).second) continue;
+    throw InputError(
+        fmt::format("--compressor {0}: a profile has one cost for each compressor, but '{0}' is "
+                    "given with several options; calibrate them into profiles of their own",
+                    compressor.id));
+  }
+  return compressors;
+}
+
 CalibrationRequest request_of(const Arguments& arguments) {
   CalibrationRequest request;
   request.workload = load_network(arguments.network);
@@ -88,6 +108,7 @@ CalibrationRequest request_of(const Arguments& arguments) {
   for (const std::string& name : arguments.variants) {
     request.variants.push_back(cost_variant_from(name));
   }
+  request.compressors = compressors_of(arguments.compressors);
   request.link = parse_link(arguments.link);
   request.largest = parse_bytes(arguments.largest);
   request.budget_ns = parse_duration(arguments.budget);
@@ -108,6 +129,9 @@ std::vector<std::string> child_arguments(const Arguments& arguments) {
   append_option(words, "--buffers", arguments.buffers);
   append_option(words, "--collectives", join(arguments.collectives, ","));
   append_option(words, "--variants", join(arguments.variants, ","));
+  for (const std::string& compressor : arguments.compressors) {
+    append_option(words, "--compressor", compressor);
+  }
   append_option(words, "--seed", fmt::format("{}", arguments.seed));
   append_option(words, "--format", arguments.format);
   append_option(words, "--deadline", arguments.rank.deadline);
@@ -149,7 +173,10 @@ void add_measuring_options(CLI::App& command, Arguments& arguments) {
                   "Under which conditions; plans use the last of these that was measured")
       ->delimiter(',')
       ->capture_default_str();
-  command.add_option("--seed", arguments.seed, "Of the order of sizes")->capture_default_str();
+  add_compressor_option(command, arguments.compressors,
+                        "Measure compressing and decompressing too; may be repeated, or all");
+  command.add_option("--seed", arguments.seed, "Of the order of sizes, and of draws")
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -157,8 +184,8 @@ void add_measuring_options(CLI::App& command, Arguments& arguments) {
 void add_calibrate_command(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
       "calibrate",
-      "Measure what collectives, copies and a network's layers cost on these ranks; write a "
-      "profile");
+      "Measure what collectives, copies, compressors and a network's layers cost on these ranks; "
+      "write a profile");
   const auto arguments = std::make_shared<Arguments>();
   add_network_options(
       *command, arguments->network, "The network of the profile, see `mergewise list models`",

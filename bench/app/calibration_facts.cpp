@@ -86,9 +86,10 @@ std::pair<Calibration, CostModel> describe_calibration(Collective collective,
   return described;
 }
 
-std::pair<Calibration, CostModel> describe_copies(const MeasuredVariant& measured) {
+std::pair<Calibration, CostModel> describe_local(std::string what,
+                                                 const MeasuredVariant& measured) {
   auto described = describe_points(measured);
-  described.first.collective = "copy";
+  described.first.collective = std::move(what);
   return described;
 }
 

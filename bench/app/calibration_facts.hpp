@@ -29,7 +29,8 @@ namespace mergewise {
     Collective collective, const MeasuredVariant& measured, int ranks,
     std::optional<double> link_gbps);
 
-/// The same of copies, which use no link.
-[[nodiscard]] std::pair<Calibration, CostModel> describe_copies(const MeasuredVariant& measured);
+/// The same of what uses no link: "copy", "compress topk".
+[[nodiscard]] std::pair<Calibration, CostModel> describe_local(std::string what,
+                                                               const MeasuredVariant& measured);
 
 }  // namespace mergewise

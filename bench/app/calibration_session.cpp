@@ -3,6 +3,7 @@
 
 #include "bench/app/calibration_facts.hpp"
 #include "bench/app/case_set.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/ending.hpp"
 #include "bench/app/progress.hpp"
 #include "bench/app/rank_group.hpp"
@@ -29,7 +30,7 @@ namespace {
 constexpr int kRounds = 7;
 constexpr int kMostRepetitions = 50;
 constexpr int kMostPasses = 5;
-// Parts of the budget; the collectives share what is left.
+// Parts of the budget; compressors and collectives share what is left.
 constexpr double kLayersPart = 0.2;
 constexpr double kCopiesPart = 0.05;
 
@@ -51,7 +52,9 @@ class CalibrationSession {
   [[nodiscard]] bool find_layer_times();
   [[nodiscard]] int measure_layer_times(Workload& workload);
   [[nodiscard]] bool measure_copies();
+  [[nodiscard]] bool measure_compressors(double parts);
   [[nodiscard]] bool measure_collective(Collective collective, Nanoseconds budget);
+  void keep_calibrations();
   [[nodiscard]] CalibrationSettings settings(const std::string& what, Bytes largest,
                                              Nanoseconds budget);
   void note_left_out(const std::string& what, const MeasuredCosts& measured);
@@ -97,7 +100,11 @@ void CalibrationSession::connect(const NetworkOptions& network) {
 }
 
 bool CalibrationSession::measure() {
-  if (!find_layer_times() || !measure_copies()) return false;
+  auto ahead = static_cast<double>(request_.collectives.size());
+  const auto compressors = static_cast<double>(request_.compressors.size());
+  if (!find_layer_times() || !measure_copies() || !measure_compressors(ahead + compressors)) {
+    return false;
+  }
   if (control_.size() == 1) {
     record_.notes.emplace_back("a single rank communicates nothing: start more with --ranks");
     return true;
@@ -112,7 +119,6 @@ bool CalibrationSession::measure() {
           record_.load));
     }
   }
-  auto ahead = static_cast<double>(request_.collectives.size());
   for (const Collective collective : request_.collectives) {
     if (!measure_collective(collective, left() / ahead)) return false;
     ahead -= 1;
@@ -172,12 +178,35 @@ bool CalibrationSession::measure_copies() {
                      settings("copies", request_.largest, request_.budget_ns * kCopiesPart));
   note_left_out("copies", measured);
   if (!measured.variants.front().points.empty()) {
-    auto [copies, cost] = describe_copies(measured.variants.front());
+    auto [copies, cost] = describe_local("copy", measured.variants.front());
     copies.profile = record_.name;
     record_.copies = std::move(copies);
     copies_ = std::move(cost);
   }
   return !measured.stopped;
+}
+
+// `parts` share what is left of the budget.
+bool CalibrationSession::measure_compressors(double parts) {
+  for (const ChoiceConfig& choice : request_.compressors) {
+    const std::string label = label_of(choice);
+    announce(fmt::format("calibrating {} on {}", label, counted(control_.size(), "rank")));
+    const CompressorCosts measured = calibrate_group_compressor(
+        group_, control_, *device_, settings(label, request_.largest, left() / parts), choice,
+        request_.seed);
+    keep_calibrations();
+    note_left_out("compress " + label, measured.compress);
+    note_left_out("decompress " + label, measured.decompress);
+    if (measured.compress.stopped || measured.decompress.stopped) return false;
+    parts -= 1;
+    write(false);
+  }
+  return true;
+}
+
+void CalibrationSession::keep_calibrations() {
+  record_.calibrations = group_.calibrations;
+  for (Calibration& calibration : record_.calibrations) calibration.profile = record_.name;
 }
 
 bool CalibrationSession::measure_collective(Collective collective, Nanoseconds budget) {
@@ -187,8 +216,7 @@ bool CalibrationSession::measure_collective(Collective collective, Nanoseconds b
       collective == Collective::kAllGather ? request_.largest / control_.size() : request_.largest;
   const MeasuredCosts measured =
       calibrate_group(group_, control_, *device_, settings(name, largest, budget), collective);
-  record_.calibrations = group_.calibrations;
-  for (Calibration& calibration : record_.calibrations) calibration.profile = record_.name;
+  keep_calibrations();
   note_left_out(name, measured);
   return !measured.stopped;
 }
@@ -245,6 +273,10 @@ void CalibrationSession::write(bool complete) {
   if (workload_) {
     Profile profile = make_profile(*workload_, control_.size(), group_.costs);
     if (request_.copies_in_profile) profile.pack = profile.unpack = copies_;
+    for (const ChoiceConfig& choice : request_.compressors) {
+      const auto found = group_.compressors.find(label_of(choice));
+      if (found != group_.compressors.end()) profile.compressors[choice.id] = found->second;
+    }
     write_file(request_.out, to_json(profile).dump(2) + "\n");
     record_.profile = request_.out.string();
   }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A calibration on this rank: layer times, copies, then each collective, within a budget.
+// A calibration on this rank: layer times, copies, compressors, then each collective, within a
+// budget.
 #pragma once
 
 #include "bench/app/calibration_record.hpp"
 #include "bench/collective/emulated_link.hpp"
 #include "bench/collective/rank.hpp"
+#include "bench/config/run_config.hpp"
 #include "bench/core/error.hpp"
 #include "bench/cost/wire.hpp"
 #include "bench/replay/calibrate.hpp"
@@ -24,6 +26,7 @@ struct CalibrationRequest {
   bool copies_in_profile = false;    ///< merging copies: the profile gets pack and unpack
   std::vector<Collective> collectives;
   std::vector<CostVariant> variants;
+  std::vector<ChoiceConfig> compressors;  ///< each id once
   std::optional<LinkModel> link;
   Bytes largest = 0;  ///< of an all-gather: all that is gathered
   Nanoseconds budget_ns = 0;

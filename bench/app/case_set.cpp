@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/case_set.hpp"
 
+#include "bench/app/compressors.hpp"
+#include "bench/core/error.hpp"
 #include "bench/core/text.hpp"
 #include "bench/strategies/registry.hpp"
 
@@ -16,6 +18,12 @@ bool same_plan(const MergePlan& a, const MergePlan& b) {
 }
 
 }  // namespace
+
+std::string title_of(const CaseSet& set) {
+  return set.compressor.id == "none"
+             ? set.workload
+             : fmt::format("{} with {}", set.workload, label_of(set.compressor));
+}
 
 Profile times_of(const Workload& workload) {
   Profile profile;
@@ -42,25 +50,64 @@ Profile make_profile(const Workload& workload, int ranks, const CollectiveCosts&
   return profile;
 }
 
+void compress_set(CaseSet& set, const ChoiceConfig& compressor, const CompressorCost& cost,
+                  std::uint64_t run_seed) {
+  set.compressor = compressor;
+  set.spec = compressor_spec(compressor.id, compressor.options, run_seed);
+  if (compressor.id == "none") return;
+  set_compressor(set.profile, compressor.id, compressor.options);
+  set.profile.compressors[compressor.id] = cost;
+}
+
+std::uint64_t hash_of(const CaseSet& set, const MergePlan& plan) {
+  std::vector<Bytes> bytes;
+  for (const ProfileTensor& tensor : set.profile.tensors) bytes.push_back(tensor.bytes);
+  return hash(plan, bytes, WireFormat(set.spec, size_of(set.profile.grad_dtype)));
+}
+
+namespace {
+
+// Of a strategy that cannot send what this compressor makes.
+LeftOut leave_out(const ChoiceConfig& choice, const std::string& reason) {
+  PlannedStrategy strategy;
+  strategy.strategy = choice.id;
+  strategy.planned.options = resolve(make_strategy(choice.id)->options(), choice.options);
+  return {std::move(strategy), reason};
+}
+
+PlannedStrategy plan_one(const ChoiceConfig& choice, const TimeModel& model, Optima& optima,
+                         const Searcher& search) {
+  const auto strategy = make_strategy(choice.id);
+  PlannedStrategy planned;
+  planned.strategy = choice.id;
+  if (!search || !strategy->searches()) {
+    planned.planned = plan_case(choice.id, choice.options, model, optima);
+    return planned;
+  }
+  Searched searched = search(*strategy, choice.options, model);
+  planned.planned =
+      judge(std::move(searched.plan), resolve(strategy->options(), choice.options), model, optima);
+  planned.probes = std::move(searched.probes);
+  planned.cut_short = searched.cut_short;
+  planned.failure = std::move(searched.failure);
+  return planned;
+}
+
+}  // namespace
+
 void plan_strategies(CaseSet& set, const std::vector<ChoiceConfig>& strategies,
                      const Searcher& search) {
   const TimeModel model(set.profile);
   Optima optima(model);
   for (const ChoiceConfig& choice : strategies) {
-    const auto strategy = make_strategy(choice.id);
-    PlannedStrategy planned{choice.id, {}, 0, {}, false, {}};
-    if (search && strategy->searches()) {
-      Searched searched = search(*strategy, choice.options, model);
-      planned.planned = judge(std::move(searched.plan),
-                              resolve(strategy->options(), choice.options), model, optima);
-      planned.probes = std::move(searched.probes);
-      planned.cut_short = searched.cut_short;
-      planned.failure = std::move(searched.failure);
-    } else {
-      planned.planned = plan_case(choice.id, choice.options, model, optima);
+    try {
+      PlannedStrategy planned = plan_one(choice, model, optima, search);
+      planned.hash = hash_of(set, planned.planned.plan);
+      set.strategies.push_back(std::move(planned));
+    } catch (const UnsupportedError& reason) {
+      if (model.wire().dense() || !model.has_cost(model.collective())) throw;
+      set.left_out.push_back(leave_out(choice, reason.what()));
     }
-    planned.hash = hash(planned.planned.plan, model);
-    set.strategies.push_back(std::move(planned));
   }
 }
 
@@ -99,12 +146,21 @@ void keep_best(CaseSet& set, std::size_t most) {
 }
 
 std::vector<Collective> collectives_of(const std::vector<ChoiceConfig>& strategies,
+                                       const std::vector<ChoiceConfig>& compressors,
                                        const Workload& workload) {
   const TimeModel model(times_of(workload));
   std::vector<Collective> all{Collective::kAllReduce};
-  for (const ChoiceConfig& choice : strategies) {
-    for (const Collective collective : make_strategy(choice.id)->collectives(model)) {
-      if (std::find(all.begin(), all.end(), collective) == all.end()) all.push_back(collective);
+  const auto add = [&](Collective collective) {
+    if (std::find(all.begin(), all.end(), collective) == all.end()) all.push_back(collective);
+  };
+  for (const ChoiceConfig& compressor : compressors) {
+    const WireFormat wire(compressor_spec(compressor.id, compressor.options), sizeof(float));
+    add(wire.collective());
+    if (!wire.dense()) continue;  // only those that send as the compressor wants do with others
+    for (const ChoiceConfig& choice : strategies) {
+      for (const Collective collective : make_strategy(choice.id)->collectives(model)) {
+        add(collective);
+      }
     }
   }
   return all;
@@ -114,7 +170,7 @@ std::vector<Contestant> contestants_of(const CaseSet& set) {
   std::vector<Contestant> contestants;
   for (const PlannedStrategy& strategy : set.strategies) {
     contestants.push_back(
-        {fmt::format("{} / {}, {}", set.workload, strategy.strategy, counted(set.ranks, "rank")),
+        {fmt::format("{} / {}, {}", title_of(set), strategy.strategy, counted(set.ranks, "rank")),
          strategy.planned.plan, strategy.hash, strategy.failure});
   }
   return contestants;

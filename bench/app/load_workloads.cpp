@@ -18,6 +18,7 @@ LoadedWorkload from_profile(const std::filesystem::path& file) {
   const TimeModel times(profile);
   LoadedWorkload loaded;
   loaded.costs = {profile.all_reduce, profile.all_gather, profile.reduce_scatter};
+  loaded.compressors = profile.compressors;
   loaded.accumulation = profile.accumulation;
   loaded.grad_dtype = profile.grad_dtype;
   Workload& workload = loaded.workload;
@@ -47,12 +48,17 @@ void check_replayable(const RunConfig& config) {
         "with `mergewise simulate`",
         config.source.string(), choice.id));
   }
+}
+
+// What is measured here is not mixed with what a profile says.
+void check_compressors(const RunConfig& config, const LoadedWorkload& loaded) {
+  if (!loaded.costs.all_reduce) return;
   for (const ChoiceConfig& choice : config.compressors) {
-    if (choice.id == "none") continue;
+    if (choice.id == "none" || loaded.compressors.contains(choice.id)) continue;
     throw InputError(fmt::format(
-        "{}: compressor '{}' cannot be replayed yet: leave it out, and see it in the model with "
-        "`mergewise simulate`",
-        config.source.string(), choice.id));
+        "{}: the profile of workload '{}' has no costs of compressor '{}': measure them with "
+        "`mergewise calibrate --compressor {}`, or leave the compressor out",
+        config.source.string(), loaded.workload.name, choice.id, choice.id));
   }
 }
 
@@ -133,6 +139,14 @@ std::vector<Bytes> LoadedWorkload::tensor_bytes() const {
   return bytes;
 }
 
+std::vector<bool> LoadedWorkload::vectors() const {
+  std::vector<bool> vectors;
+  for (const WorkloadTensor& tensor : workload.tensors) {
+    vectors.push_back(tensor.shape.size() == 1);
+  }
+  return vectors;
+}
+
 Bytes LoadedWorkload::total_bytes() const {
   const auto bytes = tensor_bytes();
   return std::accumulate(bytes.begin(), bytes.end(), Bytes{0});
@@ -151,6 +165,7 @@ std::vector<LoadedWorkload> load_workloads(const RunConfig& config) {
 
 void check_workload(const RunConfig& config, const LoadedWorkload& workload) {
   check_iteration(config, workload);
+  check_compressors(config, workload);
   check_real_work(config, workload.workload);
   check_budget(config, workload.workload);
 }

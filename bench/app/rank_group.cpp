@@ -2,8 +2,10 @@
 #include "bench/app/rank_group.hpp"
 
 #include "bench/app/calibration_facts.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/link_speed.hpp"
 #include "bench/collective/gloo/gloo_communicator.hpp"
+#include "kernels/compress/host_compressor.hpp"
 
 #include <fmt/format.h>
 
@@ -74,6 +76,32 @@ MeasuredCosts calibrate_group(RankGroup& group, ControlPlane& control, Device& d
   MeasuredCosts measured = calibrate_collective(
       control, communicator != nullptr ? &device : nullptr, communicator, collective, settings);
   keep_costs(group, collective, measured);
+  return measured;
+}
+
+CompressorCosts calibrate_group_compressor(RankGroup& group, ControlPlane& control, Device& device,
+                                           const CalibrationSettings& settings,
+                                           const ChoiceConfig& choice, std::uint64_t seed) {
+  const auto compressor = make_host_compressor(compressor_spec(choice.id, choice.options, seed));
+  const bool takes_part = group.communicator() != nullptr;
+  CompressorCosts measured =
+      calibrate_compressor(control, takes_part ? &device : nullptr,
+                           takes_part ? compressor.get() : nullptr, group.ranks, settings);
+  const std::string label = label_of(choice);
+  const MeasuredVariant& compress = measured.compress.variants.at(0);
+  const MeasuredVariant& decompress = measured.decompress.variants.at(0);
+  if (compress.points.empty() || decompress.points.empty()) return measured;
+  CompressorCost& cost = group.compressors[label];
+  const auto keep = [&](const char* what, const MeasuredVariant& variant, CostModel& model) {
+    const std::string name = fmt::format("{} {}", what, label);
+    std::erase_if(group.calibrations,
+                  [&](const Calibration& known) { return known.collective == name; });
+    auto [calibration, fitted] = describe_local(name, variant);
+    group.calibrations.push_back(std::move(calibration));
+    model = std::move(fitted);
+  };
+  keep("compress", compress, cost.compress);
+  keep("decompress", decompress, cost.decompress);
   return measured;
 }
 

@@ -5,23 +5,27 @@
 #include "bench/collective/communicator.hpp"
 #include "bench/collective/control_plane.hpp"
 #include "bench/collective/emulated_link.hpp"
+#include "bench/config/run_config.hpp"
 #include "bench/cost/cluster.hpp"
 #include "bench/replay/calibrate.hpp"
 #include "bench/result/result.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace mergewise {
 
 struct RankGroup {
   int ranks = 1;
-  std::unique_ptr<Communicator> gloo;     ///< null on ranks that take no part
-  std::unique_ptr<EmulatedLink> link;     ///< null without an emulated link
-  std::optional<double> link_gbps;        ///< what the slowest link states or emulates; if known
-  CollectiveCosts costs;                  ///< what was calibrated so far
-  std::vector<Calibration> calibrations;  ///< how: one for each collective and variant
+  std::unique_ptr<Communicator> gloo;  ///< null on ranks that take no part
+  std::unique_ptr<EmulatedLink> link;  ///< null without an emulated link
+  std::optional<double> link_gbps;     ///< what the slowest link states or emulates; if known
+  CollectiveCosts costs;               ///< what was calibrated so far
+  std::map<std::string, CompressorCost> compressors;  ///< by label_of(): so were these
+  std::vector<Calibration> calibrations;              ///< how: one for each collective and variant
 
   /// What collectives go through; null on ranks that take no part.
   [[nodiscard]] Communicator* communicator() const;
@@ -35,6 +39,12 @@ struct RankGroup {
 /// Measures a collective and keeps its costs. All ranks call it.
 MeasuredCosts calibrate_group(RankGroup& group, ControlPlane& control, Device& device,
                               const CalibrationSettings& settings, Collective collective);
+
+/// Measures what compressing and decompressing by this compressor costs, of messages of as many
+/// ranks, and keeps it. All ranks call it.
+CompressorCosts calibrate_group_compressor(RankGroup& group, ControlPlane& control, Device& device,
+                                           const CalibrationSettings& settings,
+                                           const ChoiceConfig& choice, std::uint64_t seed);
 
 /// The measured points of a collective as its costs and records, as fit_cost() chooses: a line or
 /// segments where they are good, else the points; replaces what was there. A variant that was

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/records.hpp"
 
+#include "bench/app/calibration_facts.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/core/median.hpp"
 #include "bench/core/text.hpp"
 #include "bench/stats/summary.hpp"
 #include "bench/strategies/registry.hpp"
+#include "kernels/compress/host_compressor.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +59,39 @@ void set_flags(CaseRecord& record, const CaseSet& set, const ContestantResult& m
   }
 }
 
+// Nothing for dense gradients.
+std::optional<CompressionRecord> compression_of(const CaseSet& set,
+                                                const PlannedStrategy& strategy) {
+  if (set.compressor.id == "none") return std::nullopt;
+  const TimeModel model(set.profile);
+  const CompressorCost& cost = set.profile.compressors.at(set.compressor.id);
+  CompressionRecord record;
+  record.id = set.compressor.id;
+  record.options = resolve(compressor_options(record.id), set.compressor.options);
+  record.dense_bytes = model.bytes(0, model.tensor_count());
+  record.memory_bytes =
+      static_cast<Bytes>(make_host_compressor(set.spec)->memory_floats()) * record.dense_bytes;
+  for (const Group& group : strategy.planned.plan.groups) {
+    const Bytes dense = model.bytes(group.begin, group.end);
+    record.planned_bytes += model.wire_bytes(group.begin, group.end);
+    record.planned_compress_ns += cost.compress(dense);
+    record.planned_decompress_ns += cost.decompress(dense);
+  }
+  record.copies = bus_factor(model.collective(), set.ranks);
+  record.dense_copies = bus_factor(Collective::kAllReduce, set.ranks);
+  record.error = strategy.error;
+  return record;
+}
+
+// The totals are those of all ranks.
+void count(CompressionRecord& record, const MessageTotals& totals, const CaseSet& set) {
+  record.nans = totals.nans;
+  record.infinities = totals.infinities;
+  if (totals.iterations == 0) return;
+  record.message_bytes = static_cast<double>(totals.bytes) /
+                         (static_cast<double>(totals.iterations) * static_cast<double>(set.ranks));
+}
+
 // What is known before anything is measured.
 CaseRecord planned_record(const CaseSet& set, const PlannedStrategy& strategy) {
   CaseRecord record;
@@ -65,7 +101,8 @@ CaseRecord planned_record(const CaseSet& set, const PlannedStrategy& strategy) {
   record.times_from = set.times_from;
   record.strategy = strategy.strategy;
   record.options = strategy.planned.options;
-  record.compressor = set.compressor;
+  record.compressor = label_of(set.compressor);
+  record.compression = compression_of(set, strategy);
   record.ranks = set.ranks;
   record.plan = strategy.planned.plan;
   record.plan_hash = fmt::format("{:016x}", strategy.hash);
@@ -80,6 +117,11 @@ CaseRecord planned_record(const CaseSet& set, const PlannedStrategy& strategy) {
 
 CaseRecord skipped_record(const CaseSet& set, const LeftOut& left_out) {
   CaseRecord record = planned_record(set, left_out.strategy);
+  if (record.plan.groups.empty()) {  // what it cannot send was not planned
+    record.plan_hash.clear();
+    record.predicted_ns.reset();
+    record.compression.reset();
+  }
   record.status = CaseStatus::kSkipped;
   record.reason = left_out.reason;
   record.flags = set.flags;
@@ -99,6 +141,7 @@ CaseRecord make_record(const CaseSet& set, std::size_t index, const ContestResul
   if (!contest.compute_alone_ns.empty()) {
     record.compute_alone_ns = median(contest.compute_alone_ns);
   }
+  if (record.compression && measured.messages) count(*record.compression, *measured.messages, set);
   record.breakdown = measured.breakdown;
   record.tax_ns = tax(set, record);
   if (set.link) {
@@ -127,7 +170,7 @@ std::vector<TraceCase> make_traces(const CaseSet& set, const ContestResult& cont
   std::vector<TraceCase> traces;
   for (std::size_t i = 0; i < set.strategies.size(); ++i) {
     if (contest.contestants[i].spans.empty()) continue;
-    traces.push_back({fmt::format("{} {}, {}", set.workload, set.strategies[i].strategy,
+    traces.push_back({fmt::format("{} {}, {}", title_of(set), set.strategies[i].strategy,
                                   counted(set.ranks, "rank")),
                       contest.contestants[i].spans, set.strategies[i].planned.timeline});
   }
@@ -138,7 +181,7 @@ std::vector<std::string> order_of(const CaseSet& set, const ContestResult& conte
   std::vector<std::string> order;
   for (const std::size_t i : contest.order) {
     order.push_back(fmt::format("{}/{}/{}/{}", set.workload, set.strategies[i].strategy,
-                                set.compressor, set.ranks));
+                                label_of(set.compressor), set.ranks));
   }
   return order;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise run CONFIG`: decides who this process is, then starts local ranks or runs as one.
 #include "bench/app/commands.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/launcher.hpp"
 #include "bench/app/launches.hpp"
 #include "bench/app/output.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 struct Arguments {
   std::string config;
+  std::vector<std::string> compressors;
   std::string out;
   RankArguments rank;
   int launches = 1;
@@ -33,6 +35,9 @@ std::vector<std::string> child_arguments(const Arguments& arguments, const std::
                                  out,   "--format",       arguments.format};
   append_option(words, "--deadline", arguments.rank.deadline);
   append_option(words, "--budget", arguments.budget);
+  for (const std::string& compressor : arguments.compressors) {
+    append_option(words, "--compressor", compressor);
+  }
   return words;
 }
 
@@ -45,6 +50,7 @@ ExitCode run(const Arguments& arguments) {
   const NetworkOptions network = network_of(arguments.rank, config.deadline_ns);
   config.deadline_ns = network.deadline_ns;
   if (!arguments.budget.empty()) config.budget_ns = parse_duration(arguments.budget);
+  if (!arguments.compressors.empty()) config.compressors = parse_compressors(arguments.compressors);
   const std::string out = arguments.out.empty() ? "out/" + config.name : arguments.out;
 
   const RankIdentity identity = identity_of(arguments.rank);
@@ -84,6 +90,8 @@ void add_run_command(CLI::App& app, Action& action) {
   command->add_option("CONFIG", arguments->config, "Run config (YAML)")->required();
   command->add_option("--out", arguments->out,
                       "Folder for result.json and trace.json (default: out/<name of the config>)");
+  add_compressor_option(*command, arguments->compressors,
+                        "Compressor instead of the config's; may be repeated");
   command->add_option("--budget", arguments->budget,
                       "Stop in time, e.g. 150s or 10m; beats the config");
   command

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/session.hpp"
 
+#include "bench/app/compression_error.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/measured_evaluator.hpp"
 #include "bench/app/records.hpp"
 #include "bench/app/stop_signals.hpp"
@@ -12,6 +14,7 @@
 #include "bench/replay/calibrate.hpp"
 #include "bench/result/environment.hpp"
 #include "bench/strategies/registry.hpp"
+#include "kernels/compress/host_compressor.hpp"
 #include "kernels/compute/gemm_compute.hpp"
 
 #include <fmt/format.h>
@@ -80,7 +83,7 @@ bool Session::run() {
     if (!prepare_group(ranks)) return false;
     for (const LoadedWorkload& workload : workloads_) {
       for (const ChoiceConfig& compressor : config_.compressors) {
-        if (!run_set(workload, ranks, compressor.id, sets_left)) return false;
+        if (!run_set(workload, ranks, compressor, sets_left)) return false;
         --sets_left;
       }
     }
@@ -93,8 +96,13 @@ bool Session::run() {
 // made: all ranks have looked at the free memory when this ends.
 void Session::check_memory() const {
   if (timed_) return;
-  // Beside the gradients: the merge buffer, and what copies are calibrated with.
-  const Bytes copies = config_.buffers == "copy" ? 3 : 0;
+  // Beside the gradients: the merge buffer and what copies are calibrated with; where they are
+  // compressed the means, what is kept of two numbers each, and the messages of a few ranks.
+  constexpr Bytes kCompression = 5;
+  const bool compresses =
+      std::any_of(config_.compressors.begin(), config_.compressors.end(),
+                  [](const ChoiceConfig& choice) { return choice.id != "none"; });
+  const Bytes copies = (config_.buffers == "copy" ? 3 : 0) + (compresses ? kCompression : 0);
   for (const int ranks : config_.ranks) {
     if (!takes_part(ranks)) continue;
     for (const LoadedWorkload& loaded : workloads_) {
@@ -110,78 +118,25 @@ void Session::announce(const std::string& phase) {
   progress_.show(phase, "", 0);
 }
 
-// Connected and calibrated once for all workloads.
-bool Session::prepare_group(int ranks) {
-  announce(fmt::format("connecting {}", counted(ranks, "rank")));
-  RankGroup& group = groups_[ranks];
-  group = connect_group(control_, ranks, network_, link_);
-  Bytes largest = 0;
-  for (const LoadedWorkload& workload : workloads_) {
-    if (!workload.costs.all_reduce) largest = std::max(largest, workload.total_bytes());
-  }
-  if (ranks == 1 || largest == 0) return true;
-  return calibrate(group, ranks, largest);
-}
-
-// An all-gather's size is what one rank contributes.
-bool Session::calibrate(RankGroup& group, int ranks, Bytes largest) {
-  std::vector<Collective> wanted;
-  for (const LoadedWorkload& loaded : workloads_) {
-    if (loaded.costs.all_reduce) continue;
-    for (const Collective collective : collectives_of(config_.strategies, loaded.workload)) {
-      if (std::find(wanted.begin(), wanted.end(), collective) == wanted.end()) {
-        wanted.push_back(collective);
-      }
-    }
-  }
-  const auto elements = static_cast<std::size_t>(largest) / sizeof(float);
-  const Bytes part = static_cast<Bytes>(shard_of(elements, 0, ranks).count * sizeof(float));
-  for (const Collective collective : wanted) {
-    announce(fmt::format("calibrating {} on {}", name_of(collective), counted(ranks, "rank")));
-    const Bytes most = collective == Collective::kAllGather ? part : largest;
-    const MeasuredCosts measured = calibrate_group(
-        group, control_, *device_, calibration_settings(most, wanted.size()), collective);
-    if (measured.stopped) return false;
-    if (std::all_of(measured.variants.begin(), measured.variants.end(),
-                    [](const MeasuredVariant& variant) { return variant.points.empty(); })) {
-      throw InputError(fmt::format(
-          "the budget of {:.0f} s has no time to calibrate {} on {}, where a single message takes "
-          "longer than its share: give a larger budget or a faster link",
-          config_.budget_ns / 1e9, name_of(collective), counted(ranks, "rank")));
-    }
-  }
-  return true;
-}
-
-CalibrationSettings Session::calibration_settings(Bytes largest, std::size_t collectives) const {
-  CalibrationSettings settings;
-  settings.sizes = calibration_sizes(largest);
-  settings.stop_requested = stop_requested;
-  // A tenth of the budget, over all sizes, rounds, collectives and groups of ranks; on a link where
-  // single messages take too long for that, no more than a third.
-  if (config_.budget_ns > 0) {
-    const Nanoseconds share =
-        config_.budget_ns / static_cast<double>(collectives * config_.ranks.size());
-    settings.time_per_point_ns =
-        std::min(settings.time_per_point_ns,
-                 share / 10 / static_cast<double>(settings.sizes.size()) / settings.rounds);
-    settings.budget_ns = share / 3;
-  }
-  return settings;
-}
-
-CaseSet Session::describe_set(const Workload& workload, int ranks, const std::string& compressor,
-                              const CollectiveCosts& costs) const {
+CaseSet Session::describe_set(const LoadedWorkload& loaded, const Workload& workload, int ranks,
+                              const ChoiceConfig& compressor) const {
+  const RankGroup& group = groups_.at(ranks);
+  const bool own = loaded.costs.all_reduce.has_value();
   CaseSet set;
   set.workload = workload.name;
   set.batch = workload.batch;
   set.times = name_of(workload.times);
   set.times_from = workload.times_from;
-  set.compressor = compressor;
   set.ranks = ranks;
   set.profile_key = fmt::format("{}/batch {}/{} ranks", workload.name, workload.batch, ranks);
-  set.profile = make_profile(workload, ranks, costs);
+  set.profile = make_profile(workload, ranks, own ? loaded.costs : group.costs);
   set.profile.accumulation = config_.accumulation;
+  CompressorCost cost;  // nothing to compress costs nothing
+  const auto& known = own ? loaded.compressors : group.compressors;
+  const auto found = known.find(own ? compressor.id : label_of(compressor));
+  if (found != known.end()) cost = found->second;
+  compress_set(set, compressor, cost, config_.seed);
+  if (compressor.id != "none") set.profile_key += "/" + label_of(compressor);
   set.link = link_;
   set.timed = timed_;
   if (link_) set.flags.emplace_back("link_emulated");
@@ -195,22 +150,6 @@ bool Session::oversubscribed(int ranks) const {
   return std::min(ranks, local_ranks_) * threads_per_rank > allowed_processors();
 }
 
-// Copies cost something only when merging copies.
-bool Session::add_packing(Profile& profile, int ranks, Bytes largest) {
-  if (config_.buffers != "copy" || largest == 0) return true;
-  announce("calibrating copies");
-  const MeasuredCosts measured = calibrate_copy(
-      control_, takes_part(ranks) ? device_.get() : nullptr, calibration_settings(largest, 1));
-  if (measured.stopped) return false;
-  MeasuredCost table;
-  for (const CalibrationPoint& point : measured.variants.at(0).points) {
-    table.points.emplace_back(point.bytes, point.ns);
-  }
-  profile.pack = CostModel(table);
-  profile.unpack = CostModel(table);
-  return true;
-}
-
 void Session::add_to_book(const CaseSet& set, const std::vector<Calibration>& calibrations) {
   if (book_ == nullptr) return;
   book_->add_profile(set.profile_key, set.profile);
@@ -220,34 +159,48 @@ void Session::add_to_book(const CaseSet& set, const std::vector<Calibration>& ca
   }
 }
 
-bool Session::run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
+// While the other ranks wait for rank 0, some ten milliseconds a case.
+void Session::measure_errors(CaseSet& set) const {
+  if (book_ == nullptr) return;
+  for (PlannedStrategy& strategy : set.strategies) {
+    strategy.error = compression_error(set.spec, strategy.planned.plan, set.profile.tensors);
+  }
+}
+
+bool Session::run_set(const LoadedWorkload& loaded, int ranks, const ChoiceConfig& compressor,
                       std::size_t sets_left) {
   Workload workload = loaded.workload;
   const RankGroup& group = groups_.at(ranks);
   announce(fmt::format("{}, {}: preparing", workload.name, counted(ranks, "rank")));
   std::unique_ptr<Compute> compute;
+  std::unique_ptr<Compressor> coder;  // null: gradients are sent as they are
   std::unique_ptr<Replayer> replayer;
   if (takes_part(ranks)) {
     compute = make_compute(workload, timed_);
+    if (compressor.id != "none") {
+      coder =
+          make_host_compressor(compressor_spec(compressor.id, compressor.options, config_.seed));
+    }
     replayer = std::make_unique<Replayer>(
         *device_, *group.communicator(), *compute, loaded.tensor_bytes(),
         config_.buffers == "copy" ? Buffers::kCopy : Buffers::kSlice, mark_groups(control_),
-        make_iteration(workload, timed_, config_.accumulation));
+        make_iteration(workload, timed_, config_.accumulation),
+        Compression{coder.get(), loaded.vectors()});
   }
   if (!timed_) {
     use_measured_times(workload, measure_layers(control_, replayer.get(), kLayerIterations));
   }
-  CaseSet set = describe_set(workload, ranks, compressor,
-                             loaded.costs.all_reduce ? loaded.costs : group.costs);
+  CaseSet set = describe_set(loaded, workload, ranks, compressor);
   if (!add_packing(set.profile, ranks, loaded.total_bytes())) return false;
   plan_strategies(set, config_.strategies,
                   shortlist_ > 0 ? Searcher{} : searcher(set, replayer.get(), sets_left));
   if (stopped_searching_) return false;
   if (shortlist_ > 0) keep_best(set, shortlist_);
+  measure_errors(set);
   add_to_book(set, loaded.costs.all_reduce ? std::vector<Calibration>{} : group.calibrations);
 
   ContestSettings settings = contest_settings(group, set.strategies.size(), sets_left);
-  settings.title = fmt::format("{}, {}", workload.name, counted(ranks, "rank"));
+  settings.title = fmt::format("{}, {}", title_of(set), counted(ranks, "rank"));
   const ContestResult contest =
       run_contest(control_, replayer.get(), contestants_of(set), settings,
                   [&](const ContestProgress& progress, const ContestResult& so_far) {
@@ -267,7 +220,7 @@ Searcher Session::searcher(const CaseSet& set, Replayer* replayer, std::size_t s
                                            const TimeModel& model) {
     RaceSettings settings;
     settings.label =
-        fmt::format("{} / {}, {}", set.workload, strategy.id(), counted(set.ranks, "rank"));
+        fmt::format("{} / {}, {}", title_of(set), strategy.id(), counted(set.ranks, "rank"));
     settings.block = config_.iterations.block;
     settings.block_limit_ns = config_.deadline_ns / 4;
     if (config_.budget_ns > 0) {
@@ -286,7 +239,7 @@ Searcher Session::searcher(const CaseSet& set, Replayer* replayer, std::size_t s
     Race race(
         control_, replayer,
         plan_from_ends(strategy.id(), {model.tensor_count()}, model.collective()),
-        [&](const MergePlan& plan) { return hash(plan, model); }, settings);
+        [&](const MergePlan& plan) { return hash_of(set, plan); }, settings);
     MeasuredEvaluator evaluator(race, strategy.id(), model.collective());
     MergePlan plan = strategy.search(model, options, evaluator);
     stopped_searching_ = stopped_searching_ || race.interrupted();
@@ -335,8 +288,8 @@ void Session::observe(const CaseSet& set, const ContestProgress& progress,
   // show that.
   const std::string where =
       progress.phase == "measuring"
-          ? fmt::format("{}, {}: measuring", set.workload, counted(set.ranks, "rank"))
-          : fmt::format("{} / {}, {}: {}", set.workload, strategy, counted(set.ranks, "rank"),
+          ? fmt::format("{}, {}: measuring", title_of(set), counted(set.ranks, "rank"))
+          : fmt::format("{} / {}, {}: {}", title_of(set), strategy, counted(set.ranks, "rank"),
                         progress.phase);
   const bool known =
       progress.time_left_ns < 1e17;  // without a budget nothing bounds the first estimates

@@ -36,12 +36,19 @@ class Session {
  private:
   void check_memory() const;
   [[nodiscard]] bool prepare_group(int ranks);
-  [[nodiscard]] bool calibrate(RankGroup& group, int ranks, Bytes largest);
-  [[nodiscard]] bool run_set(const LoadedWorkload& loaded, int ranks, const std::string& compressor,
-                             std::size_t sets_left);
-  [[nodiscard]] CaseSet describe_set(const Workload& workload, int ranks,
-                                     const std::string& compressor,
-                                     const CollectiveCosts& costs) const;
+  [[nodiscard]] bool calibrate(RankGroup& group, Bytes largest);
+  [[nodiscard]] bool calibrate_collectives(RankGroup& group, Bytes largest,
+                                           const std::vector<Collective>& wanted,
+                                           std::size_t parts);
+  [[nodiscard]] bool calibrate_compressors(RankGroup& group, Bytes largest, std::size_t parts);
+  [[nodiscard]] std::vector<Collective> wanted_collectives() const;
+  [[nodiscard]] Bytes largest_gathered(int ranks, Bytes largest) const;
+  [[noreturn]] void refuse_budget(const std::string& what, int ranks) const;
+  [[nodiscard]] bool run_set(const LoadedWorkload& loaded, int ranks,
+                             const ChoiceConfig& compressor, std::size_t sets_left);
+  [[nodiscard]] CaseSet describe_set(const LoadedWorkload& loaded, const Workload& workload,
+                                     int ranks, const ChoiceConfig& compressor) const;
+  void measure_errors(CaseSet& set) const;
   [[nodiscard]] bool add_packing(Profile& profile, int ranks, Bytes largest);
   void add_to_book(const CaseSet& set, const std::vector<Calibration>& calibrations);
   [[nodiscard]] CalibrationSettings calibration_settings(Bytes largest,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `mergewise simulate CONFIG`: the cases of a config in virtual time.
 #include "bench/app/commands.hpp"
+#include "bench/app/compressors.hpp"
 #include "bench/app/output.hpp"
 #include "bench/app/simulation.hpp"
 #include "bench/app/simulation_tables.hpp"
@@ -19,12 +20,17 @@ constexpr std::size_t kMostListedCases = 100;  // more are summed up
 
 struct Arguments {
   std::string config;
+  std::vector<std::string> compressors;
   std::string out;
   std::string format = "table";
 };
 
 ExitCode run_simulation(const Arguments& arguments) {
-  const SimulateConfig config = load_simulate_config(arguments.config, simulation_vocabulary());
+  SimulateConfig config = load_simulate_config(arguments.config, simulation_vocabulary());
+  if (!arguments.compressors.empty()) {
+    config.compressors = parse_compressors(arguments.compressors);
+    config.own_compressors = false;
+  }
   const Simulation simulation = load_simulation(config);
   const std::filesystem::path out = arguments.out.empty() ? "out/" + config.name : arguments.out;
   prepare_output_folder(out);
@@ -59,6 +65,8 @@ void add_simulate_command(CLI::App& app, Action& action) {
   command->add_option("CONFIG", arguments->config, "Simulation config (YAML)")->required();
   command->add_option("--out", arguments->out,
                       "Folder for result.json (default: out/<name of the config>)");
+  add_compressor_option(*command, arguments->compressors,
+                        "Compressor instead of the config's; may be repeated");
   add_format_option(*command, arguments->format);
   command->callback(
       [&action, arguments] { action = [arguments] { return run_simulation(*arguments); }; });

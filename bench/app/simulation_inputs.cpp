@@ -143,15 +143,17 @@ void check_compressors(const SimulateConfig& config,
     if (id == "none") continue;
     for (const SimulatedWorkload& workload : workloads) {
       if (workload.profile.compressors.contains(id)) continue;
-      config.root->at("compressors")
-          .as_list()[i]
-          .fail(fmt::format(
-              "what compressing by '{0}' costs is not known for workload '{1}': add "
-              "`compressor_costs: {{{0}: {{compress: {{model: linear, a_ns: .., b_ns_per_byte: "
-              "..}}, decompress: {{..}}}}}}` to the config (functions of a group's bytes before "
-              "compression), or take a profile that has them: `mergewise calibrate --compressor "
-              "{0}` measures them",
-              id, workload.profile.name));
+      const std::string message = fmt::format(
+          "what compressing by '{0}' costs is not known for workload '{1}': add "
+          "`compressor_costs: {{{0}: {{compress: {{model: linear, a_ns: .., b_ns_per_byte: "
+          "..}}, decompress: {{..}}}}}}` to the config (functions of a group's bytes before "
+          "compression), or take a profile that has them: `mergewise calibrate --compressor {0}` "
+          "measures them",
+          id, workload.profile.name);
+      if (!config.own_compressors) {
+        throw InputError(fmt::format("{}: {}", config.source.string(), message));
+      }
+      config.root->at("compressors").as_list()[i].fail(message);
     }
   }
 }

@@ -19,6 +19,7 @@ struct SimulateConfig {
   std::vector<WorkloadConfig> workloads;
   std::vector<ChoiceConfig> strategies;
   std::vector<ChoiceConfig> compressors{{"none", {}}};
+  bool own_compressors = true;  ///< false: a command line gave them instead of the file
   /// Ids in configs/accelerators or absolute paths; each makes a workload of each model.
   std::vector<std::string> accelerators{"v100"};
   /// Ids in configs/clusters or absolute paths. None: all workloads are profiles, whose own costs

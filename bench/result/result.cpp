@@ -80,6 +80,33 @@ json link_json(const std::optional<LinkRecord>& link) {
           {"overran", link->overran}};
 }
 
+json error_json(const std::optional<CompressionError>& error) {
+  if (!error) return nullptr;
+  return {{"whole", number(error->whole)}, {"worst_tensor", number(error->worst_tensor)}};
+}
+
+json compression_json(const std::optional<CompressionRecord>& record) {
+  if (!record) return nullptr;
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  const double message = record->message_bytes.value_or(kUnknown);
+  return {
+      {"id", record->id},
+      {"options", to_json(record->options)},
+      {"memory_bytes", record->memory_bytes},
+      {"dense_bytes", record->dense_bytes},
+      {"planned_bytes", record->planned_bytes},
+      {"planned_compress_ns", number(record->planned_compress_ns)},
+      {"planned_decompress_ns", number(record->planned_decompress_ns)},
+      {"message_bytes", number(message)},
+      {"sent_bytes", number(record->copies * message)},
+      {"received_bytes", number(record->copies * message)},
+      {"planned_sent_bytes", number(record->copies * static_cast<double>(record->planned_bytes))},
+      {"dense_sent_bytes", number(record->dense_copies * static_cast<double>(record->dense_bytes))},
+      {"nans", or_null(record->nans)},
+      {"infinities", or_null(record->infinities)},
+      {"error", error_json(record->error)}};
+}
+
 json segments_json(const std::optional<SegmentedFit>& fit) {
   if (!fit) return nullptr;
   json segments = json::array();
@@ -175,6 +202,7 @@ json case_json(const CaseRecord& record, const std::map<std::string, Profile>& p
            {"probes", probes_json(record.probes)},
            {"breakdown", breakdown_json(record.breakdown)},
            {"link", link_json(record.link)},
+           {"compression", compression_json(record.compression)},
            {"spans", spans_json(record.spans)},
            {"predicted_spans", predicted_json(record.predicted)},
            {"flags", record.flags}};

@@ -39,9 +39,11 @@ struct LinkRecord {
 
 /// How the cost model of a profile came about.
 struct Calibration {
-  std::string profile;     ///< key of Result::profiles
-  std::string collective;  ///< "all_reduce", ...; "copy" only in the record of a calibration
-  std::string variant;     ///< "isolated", "back_to_back", "beside_compute"
+  std::string profile;  ///< key of Result::profiles
+  /// "all_reduce", ..., "compress topk density=0.01", "decompress ..."; "copy" only in the record
+  /// of a calibration.
+  std::string collective;
+  std::string variant;  ///< "isolated", "back_to_back", "beside_compute"
   std::vector<CalibrationPoint> points;
   LineFit fit;
   bool used_line = false;                  ///< the profile uses the fitted line
@@ -52,6 +54,31 @@ struct Calibration {
   std::vector<std::string> warnings{};  ///< sentences: what to beware of
 };
 
+/// How far the mean that compressed messages say is from the exact one, ||mean - exact|| /
+/// ||exact||.
+struct CompressionError {
+  double whole = 0;         ///< of all elements
+  double worst_tensor = 0;  ///< of the tensor where it is largest
+};
+
+/// What compressing changes about a case. Bytes and times are those of a rank and an iteration.
+struct CompressionRecord {
+  std::string id;
+  Options options;                      ///< complete
+  Bytes memory_bytes = 0;               ///< kept between iterations
+  Bytes dense_bytes = 0;                ///< of the gradients
+  Bytes planned_bytes = 0;              ///< of the messages, by the table of docs/compressors.md
+  Nanoseconds planned_compress_ns = 0;  ///< what the profile's costs say of the plan
+  Nanoseconds planned_decompress_ns = 0;
+  std::optional<double> message_bytes;  ///< as measured
+  /// Bytes that a ring passes on (and receives) for each byte of messages, and of dense gradients.
+  double copies = 0;
+  double dense_copies = 0;
+  std::optional<std::uint64_t> nans;  ///< elements, of all ranks and iterations
+  std::optional<std::uint64_t> infinities;
+  std::optional<CompressionError> error;  ///< nothing for votes
+};
+
 struct CaseRecord {
   std::string workload;
   std::int64_t batch = 0;
@@ -59,7 +86,7 @@ struct CaseRecord {
   std::string times_from;       ///< where they come from
   std::string strategy;
   Options options;
-  std::string compressor = "none";
+  std::string compressor = "none";  ///< its label: id and the options that are not the defaults
   int ranks = 1;
   std::string cluster;      ///< simulated: id of its description; "" for a run
   std::string accelerator;  ///< whose layer times these are; "" where no accelerator was modelled
@@ -82,6 +109,7 @@ struct CaseRecord {
   std::optional<Nanoseconds> tax_ns;            ///< null with timed compute, where it cannot show
   std::optional<Breakdown> breakdown;
   std::optional<LinkRecord> link;
+  std::optional<CompressionRecord> compression;  ///< nothing where gradients are sent as they are
   std::vector<MeasuredSpan> spans;  ///< of one iteration, rank 0 (all ranks in trace.json)
   Timeline predicted;
   std::vector<std::string> flags;  ///< see docs/result.md

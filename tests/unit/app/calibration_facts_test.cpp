@@ -92,7 +92,7 @@ TEST(CalibrationFacts, ASingleSizeHasNoFit) {
 }
 
 TEST(CalibrationFacts, CopiesUseNoLink) {
-  const Calibration calibration = describe_copies(measured(10, 0.1)).first;
+  const Calibration calibration = describe_local("copy", measured(10, 0.1)).first;
   EXPECT_EQ(calibration.collective, "copy");
   EXPECT_FALSE(calibration.bus_gbps.has_value());
 }

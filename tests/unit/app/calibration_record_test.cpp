@@ -29,7 +29,7 @@ CalibrationRecord sample() {
   record.ranks = 4;
   record.communicator = "Gloo";
   record.calibrations = {describe_calibration(Collective::kAllReduce, measured, 4, 5).first};
-  record.copies = describe_copies(measured).first;
+  record.copies = describe_local("copy", measured).first;
   record.link_gbps = 5;
   record.notes = {"all_reduce: a note"};
   return record;

@@ -53,9 +53,9 @@ TEST(WorkloadCompute, MeasuredForwardTimeBelongsToTheTensorWhoseBackwardWorkTheL
 TEST(CaseSet, TheAllReduceIsWantedAndWhatStrategiesSendWith) {
   const Workload workload = three_layers();
   EXPECT_THAT(
-      collectives_of({{"dear", {}}}, workload),
+      collectives_of({{"dear", {}}}, {{"none", {}}}, workload),
       ElementsAre(Collective::kAllReduce, Collective::kReduceScatter, Collective::kAllGather));
-  EXPECT_THAT(collectives_of({{"wfbp", {}}, {"single", {}}}, workload),
+  EXPECT_THAT(collectives_of({{"wfbp", {}}, {"single", {}}}, {{"none", {}}}, workload),
               ElementsAre(Collective::kAllReduce));
 }
 

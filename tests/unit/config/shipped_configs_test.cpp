@@ -26,7 +26,7 @@ ConfigVocabulary vocabulary() {
   ConfigVocabulary words;
   words.models = model_ids();
   for (const std::string& id : strategy_ids()) words.strategies[id] = make_strategy(id)->options();
-  words.compressors = {{"none", {}}};
+  for (const std::string& id : compressor_ids()) words.compressors[id] = compressor_options(id);
   words.accelerators = accelerator_ids(kConfigs / "accelerators");
   words.devices = {"cpu"};
   words.collectives = {"gloo"};
@@ -49,6 +49,7 @@ std::vector<fs::path> configs(bool simulated) {
 TEST(ShippedConfigs, AreThere) {
   EXPECT_THAT(configs(false), Contains(kConfigs / "quickstart.yaml"));
   EXPECT_THAT(configs(false), Contains(kConfigs / "networks.yaml"));
+  EXPECT_THAT(configs(false), Contains(kConfigs / "compressors.yaml"));
 }
 
 TEST(ShippedConfigs, LoadAndAreNamedAsTheirFiles) {
@@ -63,7 +64,6 @@ TEST(ShippedConfigs, LoadAndAreNamedAsTheirFiles) {
 TEST(ShippedConfigs, OfSimulationsLoadAndAreNamedAsTheirFiles) {
   ConfigVocabulary words = vocabulary();
   words.clusters = cluster_ids(kConfigs / "clusters");
-  for (const std::string& id : compressor_ids()) words.compressors.try_emplace(id);
   EXPECT_THAT(configs(true), Contains(kConfigs / "break_even.yaml"));
   for (const fs::path& file : configs(true)) {
     SCOPED_TRACE(file.string());

@@ -62,6 +62,10 @@ Result sample_result() {
   record.compute_alone_ns = 400;
   record.breakdown = Breakdown{{{"compute", 600}, {"idle", 400}}, 1000, 500, 300, 200, 5, 6};
   record.link = LinkRecord{8000, 2.5, 12, 1};
+  record.compression = CompressionRecord{
+      "topk", Options({{"density", 0.01}}), 4096, 4096, 80, 7, 9, 78.0, 3.0, 1.5, 2, 1, {},
+  };
+  record.compression->error = CompressionError{0.5, 0.75};
   record.spans = {{0, Lane::kCommunication, "transfer", 1, 500, 900}};
   record.predicted.spans = {{Lane::kCompute, Activity::kForward, 0, 0, 100}};
   record.flags = {"link_emulated"};
@@ -123,6 +127,7 @@ TEST(Result, CaseHasTheDocumentedKeys) {
   EXPECT_EQ(keys(one), documented_keys("case"));
   EXPECT_EQ(keys(one["workload"]), documented_keys("workload"));
   EXPECT_EQ(keys(one["link"]), documented_keys("link"));
+  EXPECT_EQ(keys(one["compression"]), documented_keys("compression"));
   EXPECT_EQ(keys(one["spans"][0]), documented_keys("span"));
   EXPECT_EQ(keys(one["predicted_spans"][0]), documented_keys("span"));
   EXPECT_EQ(one["options"], (json{{"cap_bytes", 1024}}));
@@ -191,6 +196,30 @@ TEST(Result, IsNullForWhatJsonCannotSay) {
   EXPECT_EQ(one["samples_ns"], json::array({1.0, nullptr, nullptr}));
   EXPECT_TRUE(one["gap"].is_null());
   EXPECT_EQ(json::parse(one.dump()), one);
+}
+
+TEST(Result, CompressionCountsCopiesThatPassBy) {
+  const json one = to_json(sample_result())["cases"][0]["compression"];
+  EXPECT_EQ(one["planned_sent_bytes"], 3 * 80);
+  EXPECT_EQ(one["sent_bytes"], 3 * 78);
+  EXPECT_EQ(one["received_bytes"], 3 * 78);
+  EXPECT_EQ(one["dense_sent_bytes"], 1.5 * 4096);
+  EXPECT_EQ(one["nans"], 2);
+  EXPECT_EQ(one["error"]["worst_tensor"], 0.75);
+}
+
+TEST(Result, CompressionIsNullWhereNothingWasMeasured) {
+  Result result = sample_result();
+  result.cases[0].compression->message_bytes.reset();
+  result.cases[0].compression->nans.reset();
+  result.cases[0].compression->error.reset();
+  const json one = to_json(result)["cases"][0]["compression"];
+  for (const char* key : {"message_bytes", "sent_bytes", "received_bytes", "nans", "error"}) {
+    EXPECT_TRUE(one[key].is_null()) << key;
+  }
+  EXPECT_EQ(one["planned_sent_bytes"], 3 * 80);
+  result.cases[0].compression.reset();
+  EXPECT_TRUE(to_json(result)["cases"][0]["compression"].is_null());
 }
 
 TEST(Result, SpansNameLaneActivityAndGroup) {
