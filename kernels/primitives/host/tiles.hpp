@@ -85,15 +85,16 @@ struct LaneSums {
   void add(const float* __restrict values, std::uint32_t count, const F& f) {
     typename Sum::Number sums[Sum::kCount][kLanes];
     std::memcpy(sums, lane, sizeof sums);
-    std::uint32_t j = 0;
-    for (; j + kLanes <= count; j += kLanes) {
+    const float* const end = values + count;
+    const float* row = values;
+    for (; end - row >= kLanes; row += kLanes) {
       for (std::uint32_t l = 0; l < kLanes; ++l) {
-        const Sum added = f(values[j + l]);
+        const Sum added = f(row[l]);
         for (std::size_t s = 0; s < Sum::kCount; ++s) sums[s][l] += added.value[s];
       }
     }
-    for (std::uint32_t l = 0; j < count; ++j, ++l) {
-      const Sum added = f(values[j]);
+    for (std::uint32_t l = 0; row + l < end; ++l) {
+      const Sum added = f(row[l]);
       for (std::size_t s = 0; s < Sum::kCount; ++s) sums[s][l] += added.value[s];
     }
     std::memcpy(lane, sums, sizeof sums);
