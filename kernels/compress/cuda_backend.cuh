@@ -77,7 +77,7 @@ class DeviceLayouts {
 
 namespace cuda {
 
-__global__ static void set_facts_kernel(MessageFacts* facts, MessageFacts value) {
+[[maybe_unused]] __global__ static void set_facts_kernel(MessageFacts* facts, MessageFacts value) {
   if (grid_thread() == 0) *facts = value;
 }
 

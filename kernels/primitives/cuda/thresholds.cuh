@@ -34,8 +34,9 @@ __global__ void gather_samples_kernel(GroupView group, DrawKey key, double densi
 
 /// Four digits of 8 bits, of non-negative floats, whose bits are in their order. Blocks of at most
 /// 256 threads, a power of two.
-__global__ static void select_samples_kernel(GroupView group, DrawKey key, double density,
-                                             const float* samples, float* thresholds) {
+[[maybe_unused]] __global__ static void select_samples_kernel(GroupView group, DrawKey key,
+                                                              double density, const float* samples,
+                                                              float* thresholds) {
   constexpr std::uint32_t kBins = 256;
   __shared__ unsigned bins[kBins];
   __shared__ std::uint32_t prefix;

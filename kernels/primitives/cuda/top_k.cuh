@@ -112,8 +112,9 @@ __global__ void first_histogram_kernel(TopKWork<Index> work, MessageFacts* facts
 }
 
 /// One block: the next digit of the threshold.
-__global__ static void find_digit_kernel(TopKState* state, const std::uint64_t* histogram,
-                                         std::uint32_t bins, std::uint64_t k) {
+[[maybe_unused]] __global__ static void find_digit_kernel(TopKState* state,
+                                                          const std::uint64_t* histogram,
+                                                          std::uint32_t bins, std::uint64_t k) {
   const bool first = bins == kFirstBins;
   const std::uint64_t wanted = first ? k : state->wanted;
   const std::uint64_t all = find_bin(histogram, bins, wanted, [&](const Found& found) {
@@ -184,8 +185,9 @@ __global__ void count_candidates_kernel(TopKWork<Index> work) {
 /// One block: where each tile's part begins. A thread takes kTilesOfThread at a time.
 constexpr std::uint32_t kTilesOfThread = 16;
 
-__global__ static void scan_tiles_kernel(const std::uint32_t* counts, std::uint64_t tiles,
-                                         TileOffset* offsets) {
+[[maybe_unused]] __global__ static void scan_tiles_kernel(const std::uint32_t* counts,
+                                                          std::uint64_t tiles,
+                                                          TileOffset* offsets) {
   constexpr unsigned kHalf = 32;  // bits; a round's sums are less than 2^32
   TileOffset before{0, 0};
   const auto wide = [](std::uint32_t count) {

@@ -128,7 +128,9 @@ void expect_all() {
   const std::vector<std::vector<std::size_t>> groups{kAwkward, {1}, {7, 1}, {8}, {9}, {16, 24, 8}};
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const GroupLayout layout(5, groups[g]);
-    for (const GroupView& group : views_of(layout)) {
+    std::vector<GroupView> views = views_of(layout);
+    views.push_back(layout.pieces(8));
+    for (const GroupView& group : views) {
       SCOPED_TRACE(testing::Message() << "group " << g << " in pieces of " << group.piece);
       expect_codes<Code>(group, g % 4);
       expect_mean<Code>(group, (g + 1) % 4);
