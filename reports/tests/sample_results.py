@@ -306,7 +306,7 @@ def many(cases=160):
 SAMPLES = {
     "quickstart": make_result,
     "troubled": troubled,
-    "compressed": compressed,
+    "compressors": compressed,
     "real_network": real_network,
     "many": many,
 }

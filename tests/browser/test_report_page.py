@@ -16,7 +16,7 @@ from needs import skip_or_fail
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = {
-    "quickstart": "sample_results.py", "troubled": "sample_results.py",
+    "quickstart": "sample_results.py", "troubled": "sample_results.py", "compressors": "sample_results.py",
     "small": "sample_simulation.py", "compressed": "sample_simulation.py",
 }  # fmt: skip
 WIDTHS = (1280, 400)
