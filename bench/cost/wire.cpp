@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace mergewise {
@@ -120,7 +119,7 @@ Bytes WireFormat::compressed_bytes(Bytes dense, std::int64_t tensors, Bytes vect
   if (n <= 0) return 0;
   const Bytes kept = keeps_vectors_ ? vectors / element_bytes_ : 0;
   const Bytes rest = n - kept;
-  const auto wanted = static_cast<Bytes>(std::floor(spec_.density * static_cast<double>(rest)));
+  const auto wanted = static_cast<Bytes>(spec_.density * static_cast<double>(rest));  // rounds down
   return rule_->bytes({n, spec_.group_scale ? 1 : tensors,
                        std::min(rest, std::max<Bytes>(1, wanted)), kept, spec_});
 }

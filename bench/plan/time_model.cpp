@@ -150,6 +150,12 @@ TimeModel TimeModel::merged(const std::vector<std::size_t>& ends) const {
   return coarse;
 }
 
+Nanoseconds TimeModel::compressed_transfer(std::size_t begin, std::size_t end) const {
+  const Bytes sent = wire_bytes(begin, end);
+  const int messages = wire_.messages();
+  return messages == 1 ? transfer_(sent) : messages * transfer_(sent / messages);
+}
+
 Nanoseconds TimeModel::collective_time(Collective collective, Bytes bytes) const {
   const std::optional<CostModel>& cost = costs_[static_cast<std::size_t>(collective)];
   MERGEWISE_CHECK(cost.has_value(), "a collective without a cost was asked for its time");

@@ -60,9 +60,7 @@ class TimeModel {
   /// T of what the group [begin, end) really sends, by the compressor's collective; of messages in
   /// parts, one after the other.
   [[nodiscard]] Nanoseconds transfer(std::size_t begin, std::size_t end) const {
-    const Bytes sent = wire_bytes(begin, end);
-    const int messages = wire_.messages();
-    return messages == 1 ? transfer_(sent) : messages * transfer_(sent / messages);
+    return wire_.dense() ? transfer_(bytes(begin, end)) : compressed_transfer(begin, end);
   }
   [[nodiscard]] Bytes wire_bytes(std::size_t begin, std::size_t end) const {
     return wire_.wire_bytes(bytes(begin, end), counted_[end] - counted_[begin],
@@ -102,6 +100,8 @@ class TimeModel {
   [[nodiscard]] bool only_transfers() const;
 
  private:
+  [[nodiscard]] Nanoseconds compressed_transfer(std::size_t begin, std::size_t end) const;
+
   std::string name_;
   std::optional<int> ranks_;
   WireFormat wire_;
