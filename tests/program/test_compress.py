@@ -113,6 +113,18 @@ def test_the_command_line_beats_the_configs_compressors(program, config, tmp_pat
     assert [case["compressor"] for case in result_of(out)["cases"]] == ["fp16", "randk density=0.1 indices=sent"]
 
 
+def test_other_strategies_copies_and_micro_batches_are_verified_with_compressors(program, config, tmp_path):
+    out = tmp_path / "out"
+    done = program.run("run", config(
+        strategies=["tuned", "horovod", "ddp", "mg_wfbp", {"optimal": {"unit": "layer"}}], ranks=[2], buffers="copy",
+        accumulation=3, compressors=[{"topk": {"density": 0.01}}, {"dgc": {"warm_up": 3, "clip": 1}}, "fp16"]), "--out", out)
+    assert done.returncode == 0, done.stderr
+    cases = result_of(out)["cases"]
+    assert len(cases) == 15
+    for case in cases:
+        assert case["status"] == "ok" and case["verified"] is True, case["reason"]
+
+
 def test_one_rank_compresses_too(program, config, tmp_path):
     out = tmp_path / "out"
     done = program.run("run", config(strategies=["single"], ranks=[1], compressors=["qsgd", "bf16"]), "--out", out)
