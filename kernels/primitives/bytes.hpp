@@ -10,17 +10,36 @@
 
 namespace mergewise {
 
+#ifdef __CUDA_ARCH__
+/// On a GPU memcpy() goes byte by byte unless it knows better.
+template <typename T>
+__device__ inline bool aligned_for(const std::byte* bytes) {
+  return reinterpret_cast<std::uintptr_t>(bytes) % sizeof(T) == 0;
+}
+#endif
+
 /// Number `index` of those that lie one after the other from `bytes` on.
 template <typename T>
 MERGEWISE_HD inline T load(const std::byte* bytes, std::uint64_t index = 0) {
+  const std::byte* const from = bytes + index * sizeof(T);
+#ifdef __CUDA_ARCH__
+  if (aligned_for<T>(from)) return *reinterpret_cast<const T*>(from);
+#endif
   T value;
-  std::memcpy(&value, bytes + index * sizeof value, sizeof value);
+  std::memcpy(&value, from, sizeof value);
   return value;
 }
 
 template <typename T>
 MERGEWISE_HD inline void store(std::byte* bytes, std::uint64_t index, T value) {
-  std::memcpy(bytes + index * sizeof value, &value, sizeof value);
+  std::byte* const to = bytes + index * sizeof(T);
+#ifdef __CUDA_ARCH__
+  if (aligned_for<T>(to)) {
+    *reinterpret_cast<T*>(to) = value;
+    return;
+  }
+#endif
+  std::memcpy(to, &value, sizeof value);
 }
 
 MERGEWISE_HD inline std::uint32_t bits_of(float value) {

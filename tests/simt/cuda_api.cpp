@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simt/cuda_api.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <utility>
 
 struct MergewiseSimtStream {};
@@ -33,6 +36,28 @@ cudaError_t result(cudaError_t code) {
   return code;
 }
 
+// DeviceOnly's pages, and whether there is one.
+struct DevicePages {
+  bool used = false;
+  std::map<void*, std::size_t> sizes;
+};
+
+DevicePages& device_pages() {
+  static DevicePages pages;
+  return pages;
+}
+
+// While it lives, they can be touched.
+struct DeviceAccess {
+  DeviceAccess() { protect(PROT_READ | PROT_WRITE); }
+  ~DeviceAccess() { protect(PROT_NONE); }
+  DeviceAccess(const DeviceAccess&) = delete;
+  DeviceAccess& operator=(const DeviceAccess&) = delete;
+  static void protect(int access) {
+    for (const auto& [page, size] : device_pages().sizes) mprotect(page, size, access);
+  }
+};
+
 cudaError_t check(bool valid) { return result(valid ? cudaSuccess : cudaErrorInvalidValue); }
 
 }  // namespace
@@ -61,6 +86,14 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   if (bytes == 0) {
     return cudaSuccess;
   }
+  if (device_pages().used) {
+    void* const pages =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return result(cudaErrorMemoryAllocation);
+    device_pages().sizes.emplace(pages, bytes);
+    *pointer = pages;
+    return cudaMemsetAsync(pages, 0xFF, bytes);
+  }
   // The very size is asked for, not the rounded one, so that the address sanitizer sees the end.
   void* memory = nullptr;
   if (posix_memalign(&memory, kAlignment, bytes) != 0) {
@@ -72,12 +105,18 @@ cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
+  if (const auto pages = device_pages().sizes.find(pointer); pages != device_pages().sizes.end()) {
+    munmap(pages->first, pages->second);
+    device_pages().sizes.erase(pages);
+    return cudaSuccess;
+  }
   std::free(pointer);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind /*kind*/,
                             cudaStream_t /*stream*/) {
+  const DeviceAccess access;
   if (bytes > 0 && to != nullptr && from != nullptr) {
     std::memmove(to, from, bytes);
   }
@@ -85,6 +124,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t /*stream*/) {
+  const DeviceAccess access;
   if (bytes > 0 && pointer != nullptr) {
     std::memset(pointer, value, bytes);
   }
@@ -140,11 +180,15 @@ void launch(const Dim3& grid, const Dim3& block, std::size_t shared_bytes, cudaS
     result(cudaErrorInvalidConfiguration);
     return;
   }
+  const DeviceAccess access;
   std::string fault = Executor::instance().run(grid, block, shared_bytes, body);
   if (!fault.empty()) {
     last_error().fault = std::move(fault);
     result(cudaErrorLaunchFailure);
   }
 }
+
+DeviceOnly::DeviceOnly() { device_pages().used = true; }
+DeviceOnly::~DeviceOnly() { device_pages().used = false; }
 
 }  // namespace mergewise::simt

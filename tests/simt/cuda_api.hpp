@@ -73,4 +73,15 @@ namespace mergewise::simt {
 void launch(const Dim3& grid, const Dim3& block, std::size_t shared_bytes, cudaStream_t stream,
             const std::function<void()>& body);
 
+/// While one lives, the host may not touch what cudaMalloc() gives: only kernels and the copies and
+/// fills above can, anything else ends the process, as on a GPU. One at a time; what is allocated
+/// meanwhile is freed before it ends.
+class DeviceOnly {
+ public:
+  DeviceOnly();
+  ~DeviceOnly();
+  DeviceOnly(const DeviceOnly&) = delete;
+  DeviceOnly& operator=(const DeviceOnly&) = delete;
+};
+
 }  // namespace mergewise::simt

@@ -2,11 +2,12 @@
 // The CUDA compressors give the host's bits, in any order of threads.
 #include "kernels/compress/host_compressor.hpp"
 #include "tests/contract/compressors/cases.hpp"
-#include "tests/simt/executor.hpp"
+#include "tests/simt/cuda_api.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace mergewise::test {
@@ -89,6 +90,63 @@ TEST_P(SameBits, AsTheHostInAnyThreadOrder) {
       expect_same(expected, outcome_of(*cuda, group));
     }
   }
+}
+
+/// Values in the device's memory, copied there and back.
+template <typename T>
+class OnDevice {
+ public:
+  explicit OnDevice(const std::vector<T>& values) : size_(values.size()) {
+    cudaMalloc(&data_, std::max<std::size_t>(sizeof(T) * size_, 1));
+    cudaMemcpyAsync(data_, values.data(), sizeof(T) * size_, cudaMemcpyHostToDevice);
+  }
+  ~OnDevice() { cudaFree(data_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+  [[nodiscard]] std::span<T> span() const { return {data_, size_}; }
+  [[nodiscard]] std::vector<T> values() const {
+    std::vector<T> values(size_);
+    cudaMemcpyAsync(values.data(), data_, sizeof(T) * size_, cudaMemcpyDeviceToHost);
+    return values;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_;
+};
+
+// As on a GPU, where touching it ends the process: layouts, facts and counts are read by kernels.
+TEST_P(SameBits, TheHostTouchesNoMemoryOfTheDevice) {
+  const simt::DeviceOnly guard;
+  const auto cuda = make();
+  const auto host = make_host_compressor(cuda->spec());
+  const GroupLayout group(2, kSizes, kVectors);
+  const CompressStep step{.iteration = 1, .rank = 0, .ranks = 1};
+  const Floats gradient = gradient_of(kSizes, 3);
+  Floats memory = no_memory(*host, group);
+  MessageFacts facts;
+  const Message expected = message_of(*host, group, step, gradient, memory, &facts);
+  const Floats expected_mean = mean_of(*host, group, step, {expected});
+
+  const OnDevice<float> gradient_there(gradient);
+  const OnDevice<float> memory_there(no_memory(*host, group));
+  const OnDevice<std::byte> message_there(Message(cuda->message_bytes(group)));
+  const OnDevice<std::byte> scratch_there(Message(cuda->scratch_bytes(group)));
+  const OnDevice<MessageFacts> facts_there(std::vector<MessageFacts>(1));
+  cuda->compress(group, step, gradient_there.span(), memory_there.span(), message_there.span(),
+                 scratch_there.span(), *facts_there.span().data());
+  EXPECT_EQ(facts_there.values().front().bytes, facts.bytes);
+  Message message = message_there.values();
+  message.resize(facts.bytes);
+  EXPECT_EQ(message, expected);
+  EXPECT_EQ(bits(memory_there.values()), bits(memory));
+
+  const OnDevice<std::uint64_t> bytes_there(
+      std::vector<std::uint64_t>(cuda->varies() ? 1 : 0, facts.bytes));
+  const OnDevice<float> mean_there(Floats(group.elements()));
+  cuda->decompress(group, step, message_there.span(), bytes_there.span(), mean_there.span());
+  EXPECT_EQ(bits(mean_there.values()), bits(expected_mean));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SameBits, testing::ValuesIn(cases()), name_of_case);

@@ -75,6 +75,25 @@ TEST(CudaApi, AnErrorIsToldOnce) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
+__global__ void write_kernel(int* value) { *value = static_cast<int>(threadIdx.x) + 5; }
+
+TEST(DeviceOnlyDeathTest, MemoryIsTheDevicesAlone) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto use = [](bool by_host) {
+    const simt::DeviceOnly guard;
+    int* value = nullptr;
+    cudaMalloc(&value, sizeof *value);
+    launch(Kernel{"write", &write_kernel}, {1, 1}, nullptr, value);
+    int copy = 0;
+    cudaMemcpyAsync(&copy, value, sizeof copy, cudaMemcpyDeviceToHost);
+    if (by_host) *value = copy;
+    cudaFree(value);
+    return copy;
+  };
+  EXPECT_EQ(use(false), 5);
+  EXPECT_DEATH(use(true), "");
+}
+
 TEST(Launch, RefusesShapesThatNoDeviceTakesAndNamesTheKernel) {
   const LaunchShape shapes[] = {
       {0, 32}, {1, 0}, {1, 1025}, {1, dim3(32, 33)}, {dim3(1, 65536), 1}, {1, 32, 49153}};
