@@ -116,7 +116,7 @@ inline Message received_from(const Compressor& compressor, const GroupLayout& gr
   for (std::size_t rank = 0; rank < messages.size(); ++rank) {
     const std::size_t size = parts == 1 ? messages[rank].size() : bytes / parts;
     const std::size_t apart = bytes / parts;
-    for (std::size_t part = 0; part < parts; ++part) {
+    for (std::size_t part = 0; part < parts && size > 0; ++part) {
       std::memcpy(received.data() + (part * messages.size() + rank) * apart,
                   messages[rank].data() + part * apart, size);
     }
