@@ -145,12 +145,12 @@ class HostPrimitives {
         const Chunk chunk = chunk_of(view, c);
         const DrawKey own = draw_key_of(view, key, chunk.tensor);
         const auto scale = Code::scale(scales, chunk.tensor);
-        for_each_tile(chunk.begin, chunk.begin + chunk.count,
-                      [&](std::uint64_t begin, std::uint32_t size) {
-                        const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
-                        coder.encode(from, begin, size, scale, own, drawn, memory);
-                        writer.write(coder.codes(), begin, size);
-                      });
+        for_each_tile<TileCoder<Code>::kSize>(
+            chunk.begin, chunk.begin + chunk.count, [&](std::uint64_t begin, std::uint32_t size) {
+              const std::uint64_t drawn = chunk.offset + (begin - chunk.begin);
+              coder.encode(from, begin, size, scale, own, drawn, memory);
+              writer.write(coder.codes(), begin, size);
+            });
       }
       specials.of[part.index] = coder.specials();
     });
@@ -179,22 +179,22 @@ class HostPrimitives {
       const Source from = source;
       Specials found;
       Tile tile;
-      Tile share;
+      Tile said;
       const bool exact = (bits_of(ranks) & 0x007FFFFFU) == 0;  // a power of two
-      std::uint16_t half[kTile];
       for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
         tile.load_raw(from, begin, size, found);
+        std::byte* const to = halves + 2 * begin;
         if (exact) {
-          for (std::uint32_t j = 0; j < size; ++j) share.value[j] = tile.value[j] * (1 / ranks);
+          narrow<Format>(
+              tile.value, size, [=](auto x) { return x * (1 / ranks); }, to);
         } else {
-          for (std::uint32_t j = 0; j < size; ++j) share.value[j] = tile.value[j] / ranks;
+          narrow<Format>(
+              tile.value, size, [=](auto x) { return x / ranks; }, to);
         }
-        narrow<Format>(share.value, size, half);
-        std::memcpy(halves + begin * sizeof *half, half, size * sizeof *half);
         if (memory == nullptr) return;
-        widen<Format>(half, size, share.value);
+        widen<Format>(to, size, said.value);
         for (std::uint32_t j = 0; j < size; ++j) {
-          memory[begin + j] = finite_or_zero(tile.value[j] - ranks * share.value[j]);
+          memory[begin + j] = finite_or_zero(tile.value[j] - ranks * said.value[j]);
         }
       });
       specials.of[part.index] = found;
@@ -205,10 +205,8 @@ class HostPrimitives {
   template <typename Format>
   void from_halves(std::uint64_t count, const std::byte* halves, float* values) const {
     in_parts(tools_, count, [=](const Part& part) {
-      std::uint16_t half[kTile];
       for_each_tile(part.begin, part.end, [&](std::uint64_t begin, std::uint32_t size) {
-        std::memcpy(half, halves + begin * sizeof *half, size * sizeof *half);
-        widen<Format>(half, size, values + begin);
+        widen<Format>(halves + 2 * begin, size, values + begin);
       });
     });
   }

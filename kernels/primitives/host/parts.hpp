@@ -82,11 +82,11 @@ inline void for_each_chunk(const HostTools& tools, const GroupView& group, const
       });
 }
 
-/// Calls body(begin, size) for [begin, end) in pieces of kTile.
-template <typename Body>
+/// Calls body(begin, size) for [begin, end) in pieces of kSize.
+template <std::uint32_t kSize = kTile, typename Body>
 inline void for_each_tile(std::uint64_t begin, std::uint64_t end, const Body& body) {
-  for (std::uint64_t i = begin; i < end; i += kTile) {
-    body(i, static_cast<std::uint32_t>(end - i < kTile ? end - i : kTile));
+  for (std::uint64_t i = begin; i < end; i += kSize) {
+    body(i, static_cast<std::uint32_t>(end - i < kSize ? end - i : kSize));
   }
 }
 
@@ -134,20 +134,31 @@ class CodeWriter {
   }
 
   void write(TileCodes<kBits>& codes, std::uint64_t begin, std::uint32_t count) {
-    std::uint8_t packed[kTile / kOfByte + kOverrun];
+    if constexpr (kBits == 8) return copy(codes.code, count, bytes_ + begin);
+    std::uint8_t packed[kDrawnTile / kOfByte + kOverrun];
     const auto skipped = static_cast<std::uint32_t>(begin % kOfByte);
     const std::uint32_t size = codes.pack(skipped, count, packed);
     std::uint64_t at = begin / kOfByte;
     if (skipped == 0) {
-      std::memcpy(bytes_ + at, packed, size);
-      return;
+      return copy(packed, size, bytes_ + at);
     }
     std::uint8_t& first = shares_ && at == border_.at ? border_.bits : bytes_[at];
     first = static_cast<std::uint8_t>(first | packed[0]);
-    std::memcpy(bytes_ + at + 1, packed + 1, size - 1);
+    copy(packed + 1, size - 1, bytes_ + at + 1);
   }
 
  private:
+  // Without a call for a whole tile: all vectors would have to be saved.
+  static void copy(const std::uint8_t* from, std::uint32_t size, std::uint8_t* to) {
+    if (size == kTile / kOfByte) {
+      std::memcpy(to, from, kTile / kOfByte);
+    } else if (size == kDrawnTile / kOfByte) {
+      std::memcpy(to, from, kDrawnTile / kOfByte);
+    } else {
+      std::memcpy(to, from, size);
+    }
+  }
+
   std::uint8_t* bytes_;
   Border& border_;
   bool shares_;

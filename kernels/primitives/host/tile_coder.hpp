@@ -14,7 +14,7 @@ namespace mergewise::MERGEWISE_ISA {
 
 /// The draws of a tile's elements, of which the first is number `first`, a multiple of 8.
 struct TileDraws {
-  alignas(kOverrun) std::uint16_t draw[kTile + kOverrun];
+  alignas(kOverrun) std::uint16_t draw[kDrawnTile + kOverrun];
 
   void make(const DrawKey& key, std::uint64_t first, std::uint32_t count) {
     draw_blocks(key, first / kDrawsPerBlock,
@@ -25,8 +25,10 @@ struct TileDraws {
 template <typename Code>
 class TileCoder {
  public:
-  /// Codes of the elements from `begin` on; the memory, unless null, gets what they keep. `drawn`:
-  /// the number of the first one's draw.
+  static constexpr std::uint32_t kSize = Code::kDraws == Draws::kAll ? kDrawnTile : kTile;
+
+  /// Codes of the at most kSize elements from `begin` on; the memory, unless null, gets what they
+  /// keep. `drawn`: the number of the first one's draw.
   template <typename Source, typename Scale>
   void encode(const Source& source, std::uint64_t begin, std::uint32_t count, const Scale& scale,
               const DrawKey& key, std::uint64_t drawn, float* memory) {

@@ -14,10 +14,11 @@
 
 namespace mergewise::MERGEWISE_ISA {
 
-/// A multiple of what one call of philox() draws, of the lanes of sums and of kOverrun; a divisor
-/// of kChunk. Small enough that what a tile writes waits in the processor's store queue while the
-/// next one is made.
+/// Elements of a tile at the most: multiples of what one call of philox() draws, of the lanes of
+/// sums and of kOverrun; divisors of kChunk. Small enough that what a tile writes waits in the
+/// processor's store queue while the next one is made; larger where draws take most of the time.
 inline constexpr std::uint32_t kTile = 256;
+inline constexpr std::uint32_t kDrawnTile = 512;
 
 /// Elements that are no finite numbers.
 struct Specials {
@@ -25,9 +26,25 @@ struct Specials {
   std::uint64_t infinities = 0;
 };
 
+/// Asks for the tile after next: what is made of one takes so long that processors do not foresee
+/// the others. Nothing for a source that computes places.
+template <typename Source>
+inline void foresee(const Source& source, std::uint64_t begin) {
+  if constexpr (requires { source.gradient + begin, source.memory + begin; }) {
+    constexpr std::uint64_t kLine = 64 / sizeof(float);
+    for (std::uint64_t i = 0; i < kTile; i += kLine) {
+      __builtin_prefetch(source.gradient + begin + 2 * kTile + i);
+    }
+    if (source.memory == nullptr) return;
+    for (std::uint64_t i = 0; i < kTile; i += kLine) {
+      __builtin_prefetch(source.memory + begin + 2 * kTile + i);
+    }
+  }
+}
+
 /// The values of a tile. The bits of magnitudes are in the order of magnitudes.
 struct Tile {
-  alignas(kOverrun) float value[kTile];
+  alignas(kOverrun) float value[kDrawnTile];
   std::uint32_t least;  ///< magnitude of those loaded
   std::uint32_t most;
 
@@ -37,6 +54,7 @@ struct Tile {
   template <typename Source>
   void load_raw(const Source& source, std::uint64_t begin, std::uint32_t count,
                 Specials& specials) {
+    foresee(source, begin);
     std::int32_t low = 0x7FFFFFFF;
     std::int32_t high = 0;
     for (std::uint32_t j = 0; j < count; ++j) {
@@ -122,16 +140,12 @@ inline bool any_zero(const float* __restrict values, std::uint32_t count) {
 template <unsigned kBits>
 struct TileCodes {
   static constexpr std::uint32_t kOfByte = 8 / kBits;
-  alignas(kOverrun) std::uint8_t code[kTile + kOverrun];
+  alignas(kOverrun) std::uint8_t code[kDrawnTile + kOverrun];
 
   /// Into whole bytes, the first code behind `skipped` others, whose bits are 0, as are those of
   /// the last byte. Returns how many bytes.
   std::uint32_t pack(std::uint32_t skipped, std::uint32_t count, std::uint8_t* packed) {
     std::memset(code + count, 0, kOverrun);
-    if constexpr (kBits == 8) {
-      std::memcpy(packed, code, count);
-      return count;
-    }
     std::uint64_t words[kWords + 1] = {};
     auto* const bytes = reinterpret_cast<std::uint8_t*>(words);
     if constexpr (kBits == 1) pack_bits(code, count, bytes);
@@ -147,7 +161,7 @@ struct TileCodes {
   }
 
  private:
-  static constexpr std::uint32_t kWords = kTile * kBits / 64;
+  static constexpr std::uint32_t kWords = kDrawnTile * kBits / 64;
 };
 
 }  // namespace mergewise::MERGEWISE_ISA

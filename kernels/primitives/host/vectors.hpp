@@ -211,31 +211,34 @@ inline void draw_blocks(const DrawKey& key, std::uint64_t first, std::uint32_t b
   }
 }
 
-/// Format::from_bits() of each.
-template <typename Format>
-inline void narrow(const float* values, std::uint32_t count, std::uint16_t* halves) {
+/// Format::from_bits() of share(value) of each; share() takes single floats and vectors of them.
+template <typename Format, typename Share>
+inline void narrow(const float* __restrict values, std::uint32_t count, const Share& share,
+                   std::byte* __restrict halves) {
   std::uint32_t i = 0;
+#if defined(__F16C__)
+  if constexpr (std::is_same_v<Format, Fp16>) {
+    for (; i + kFloats <= count; i += kFloats) {
 #if defined(__AVX512F__)
-  if constexpr (std::is_same_v<Format, Fp16>) {
-    for (; i + 16 <= count; i += 16) {
-      const __m256i some = _mm512_cvtps_ph(_mm512_loadu_ps(values + i), _MM_FROUND_TO_NEAREST_INT);
-      std::memcpy(halves + i, &some, sizeof some);
-    }
-  }
-#elif defined(__F16C__)
-  if constexpr (std::is_same_v<Format, Fp16>) {
-    for (; i + 8 <= count; i += 8) {
-      const __m128i some = _mm256_cvtps_ph(_mm256_loadu_ps(values + i), _MM_FROUND_TO_NEAREST_INT);
-      std::memcpy(halves + i, &some, sizeof some);
+      const __m256i some =
+          _mm512_cvtps_ph(share(_mm512_loadu_ps(values + i)), _MM_FROUND_TO_NEAREST_INT);
+#else
+      const __m128i some =
+          _mm256_cvtps_ph(share(_mm256_loadu_ps(values + i)), _MM_FROUND_TO_NEAREST_INT);
+#endif
+      std::memcpy(halves + 2 * i, &some, sizeof some);
     }
   }
 #endif
-  for (; i < count; ++i) halves[i] = Format::from_bits(bits_of(values[i]));
+  for (std::size_t j = i; j < count; ++j) {
+    store(halves, j, Format::from_bits(bits_of(share(values[j]))));
+  }
 }
 
 /// Format::to_bits() of each.
 template <typename Format>
-inline void widen(const std::uint16_t* halves, std::uint32_t count, float* values) {
+inline void widen(const std::byte* __restrict halves, std::uint32_t count,
+                  float* __restrict values) {
   std::uint32_t i = 0;
 #if defined(__AVX2__) && defined(__F16C__)
   if constexpr (std::is_same_v<Format, Fp16>) {
@@ -245,25 +248,27 @@ inline void widen(const std::uint16_t* halves, std::uint32_t count, float* value
       std::uint32_t nans;
 #if defined(__AVX512F__)
       __m256i some;
-      std::memcpy(&some, halves + i, sizeof some);
+      std::memcpy(&some, halves + 2 * i, sizeof some);
       const __m512 made = _mm512_cvtph_ps(some);
       nans = _mm512_cmp_ps_mask(made, made, _CMP_UNORD_Q);
       _mm512_storeu_ps(values + i, made);
 #else
       __m128i some;
-      std::memcpy(&some, halves + i, sizeof some);
+      std::memcpy(&some, halves + 2 * i, sizeof some);
       const __m256 made = _mm256_cvtph_ps(some);
       nans =
           static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(made, made, _CMP_UNORD_Q)));
       _mm256_storeu_ps(values + i, made);
 #endif
       for (std::uint32_t j = i; nans != 0; ++j, nans >>= 1) {
-        if ((nans & 1U) != 0) values[j] = float_of(Format::to_bits(halves[j]));
+        if ((nans & 1U) != 0) values[j] = float_of(Format::to_bits(load<std::uint16_t>(halves, j)));
       }
     }
   }
 #endif
-  for (; i < count; ++i) values[i] = float_of(Format::to_bits(halves[i]));
+  for (std::size_t j = i; j < count; ++j) {
+    values[j] = float_of(Format::to_bits(load<std::uint16_t>(halves, j)));
+  }
 }
 
 }  // namespace mergewise::MERGEWISE_ISA
