@@ -9,6 +9,7 @@
 #include "kernels/primitives/host/instruction_set.hpp"
 #include "kernels/primitives/philox.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -56,7 +57,7 @@ inline void pack_bits(const std::uint8_t* codes, std::uint32_t count, std::uint8
 
 /// Two bits of each byte of `codes` (0 to 3), in order.
 inline void pack_pairs(const std::uint8_t* codes, std::uint32_t count, std::uint8_t* pairs) {
-  for (std::uint32_t i = 0; i < (count + 3) / 4; ++i) {
+  for (std::size_t i = 0; i < (count + 3) / 4; ++i) {
     std::uint32_t four;
     std::memcpy(&four, codes + 4 * i, sizeof four);
     pairs[i] = static_cast<std::uint8_t>(four | four >> 6 | four >> 12 | four >> 18);
@@ -91,16 +92,18 @@ class Meanings {
   /// Of the codes in the lowest bits, the first one lowest.
   [[nodiscard]] Floats of(std::uint64_t codes) const {
 #if defined(__AVX512F__) || defined(__AVX2__)
-    constexpr int k = kBits;
+    constexpr int kEach = kBits;
     const auto lower = static_cast<std::int32_t>(codes);
 #endif
 #if defined(__AVX512F__)
-    const __m512i shifts = _mm512_setr_epi32(0, k, 2 * k, 3 * k, 4 * k, 5 * k, 6 * k, 7 * k, 8 * k,
-                                             9 * k, 10 * k, 11 * k, 12 * k, 13 * k, 14 * k, 15 * k);
+    const __m512i shifts = _mm512_setr_epi32(
+        0, kEach, 2 * kEach, 3 * kEach, 4 * kEach, 5 * kEach, 6 * kEach, 7 * kEach, 8 * kEach,
+        9 * kEach, 10 * kEach, 11 * kEach, 12 * kEach, 13 * kEach, 14 * kEach, 15 * kEach);
     const __m512i places = _mm512_srlv_epi32(_mm512_set1_epi32(lower), shifts);
     return _mm512_permutexvar_ps(places, table_);
 #elif defined(__AVX2__)
-    const __m256i shifts = _mm256_setr_epi32(0, k, 2 * k, 3 * k, 4 * k, 5 * k, 6 * k, 7 * k);
+    const __m256i shifts = _mm256_setr_epi32(0, kEach, 2 * kEach, 3 * kEach, 4 * kEach, 5 * kEach,
+                                             6 * kEach, 7 * kEach);
     const __m256i places = _mm256_srlv_epi32(_mm256_set1_epi32(lower), shifts);
     return _mm256_permutevar8x32_ps(table_, places);
 #else
@@ -215,7 +218,7 @@ inline void draw_blocks(const DrawKey& key, std::uint64_t first, std::uint32_t b
 template <typename Format, typename Share>
 inline void narrow(const float* __restrict values, std::uint32_t count, const Share& share,
                    std::byte* __restrict halves) {
-  std::uint32_t i = 0;
+  std::size_t i = 0;
 #if defined(__F16C__)
   if constexpr (std::is_same_v<Format, Fp16>) {
     for (; i + kFloats <= count; i += kFloats) {
@@ -230,8 +233,8 @@ inline void narrow(const float* __restrict values, std::uint32_t count, const Sh
     }
   }
 #endif
-  for (std::size_t j = i; j < count; ++j) {
-    store(halves, j, Format::from_bits(bits_of(share(values[j]))));
+  for (; i < count; ++i) {
+    store(halves, i, Format::from_bits(bits_of(share(values[i]))));
   }
 }
 
@@ -239,7 +242,7 @@ inline void narrow(const float* __restrict values, std::uint32_t count, const Sh
 template <typename Format>
 inline void widen(const std::byte* __restrict halves, std::uint32_t count,
                   float* __restrict values) {
-  std::uint32_t i = 0;
+  std::size_t i = 0;
 #if defined(__AVX2__) && defined(__F16C__)
   if constexpr (std::is_same_v<Format, Fp16>) {
     constexpr std::uint32_t kAtOnce = kVectorBytes / sizeof(float);
@@ -260,14 +263,14 @@ inline void widen(const std::byte* __restrict halves, std::uint32_t count,
           static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_cmp_ps(made, made, _CMP_UNORD_Q)));
       _mm256_storeu_ps(values + i, made);
 #endif
-      for (std::uint32_t j = i; nans != 0; ++j, nans >>= 1) {
+      for (std::size_t j = i; nans != 0; ++j, nans >>= 1) {
         if ((nans & 1U) != 0) values[j] = float_of(Format::to_bits(load<std::uint16_t>(halves, j)));
       }
     }
   }
 #endif
-  for (std::size_t j = i; j < count; ++j) {
-    values[j] = float_of(Format::to_bits(load<std::uint16_t>(halves, j)));
+  for (; i < count; ++i) {
+    values[i] = float_of(Format::to_bits(load<std::uint16_t>(halves, i)));
   }
 }
 
