@@ -100,7 +100,7 @@ def _cost(ax, calibration, points):
         dot = (point.bytes, point.ns, point.bytes, point.ns)
         canvas.strokes(ax, [dot], "mark", 7, round_ends=True)
     ax.annotate(
-        "time of one collective by its size",
+        "time of one by its size",
         (0, 1 + 11 / _PLOT),
         xycoords="axes fraction",
         va="center",
