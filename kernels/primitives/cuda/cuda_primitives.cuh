@@ -136,7 +136,8 @@ class CudaPrimitives {
     // Blocks of a tensor: as many as a sample of half the group would keep busy.
     const std::uint64_t rows = std::clamp<std::uint64_t>(group.elements / 2 / 100 / 1024, 1, 16);
     const dim3 grid(std::min(group.tensors, kMaxColumns), static_cast<unsigned>(rows));
-    const unsigned threads = group.elements <= 1024 ? kWarp : 256;
+    // Samples are of 256 elements at least, and of more only where a tensor is large.
+    const unsigned threads = group.elements <= 65536 ? 2 * kWarp : 256;
     launch(Kernel{"gather_samples", &cuda::gather_samples_kernel<F>}, {grid, threads}, stream_,
            group, key, density, magnitude, scratch);
     launch(Kernel{"select_samples", &cuda::select_samples_kernel}, {grid.x, threads}, stream_,
@@ -178,8 +179,9 @@ class CudaPrimitives {
     cuda::TopKState* const state = work.state;
     clear(state, sizeof *state);
     const auto find = [&](const std::uint64_t* histogram, std::uint32_t bins) {
-      launch(Kernel{"find_digit", &cuda::find_digit_kernel}, {1, 256}, stream_, state, histogram,
-             bins, k);
+      const unsigned threads = bins == cuda::kFirstBins ? 256 : 2 * kWarp;
+      launch(Kernel{"find_digit", &cuda::find_digit_kernel}, {1, threads}, stream_, state,
+             histogram, bins, k);
     };
     const std::uint64_t tiles = cuda::tiles_of(n);
     const LaunchShape warps = shape_for_warps(std::max<std::uint64_t>(tiles, 1));

@@ -159,7 +159,7 @@ TEST_P(CudaTopK, ManyTilesAreScannedInRounds) {
 TEST_P(CudaTopK, ThresholdsAreThoseOfTheSample) {
   constexpr DrawKey kKey{.seed = 4, .iteration = 1, .tensor = 0, .stream = 3};
   for (const std::vector<std::size_t>& sizes :
-       {kAwkward, std::vector<std::size_t>{60000}, std::vector<std::size_t>{1, 2, 3}}) {
+       {kAwkward, std::vector<std::size_t>{70000}, std::vector<std::size_t>{1, 2, 3}}) {
     const GroupLayout layout(1, sizes);
     const GroupView group = layout.view();
     const std::vector<float> values = numbers(layout.elements());
