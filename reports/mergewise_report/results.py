@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from mergewise_report import wire
 from mergewise_report.document import Node, ResultError, parse
 
 SCHEMA = "mergewise/result/1"
@@ -55,28 +56,6 @@ class Link:
     gbps: float | None
     collectives: int | None
     overran: int | None
-
-
-@dataclass(frozen=True)
-class Compression:
-    """Of a rank and an iteration; `sent` counts what a ring passes on."""
-
-    id: str
-    options: dict
-    memory_bytes: int | None
-    dense_bytes: int | None
-    planned_bytes: int | None
-    planned_compress_ns: float | None
-    planned_decompress_ns: float | None
-    message_bytes: float | None
-    sent_bytes: float | None
-    received_bytes: float | None
-    planned_sent_bytes: float | None
-    dense_sent_bytes: float | None
-    nans: int | None
-    infinities: int | None
-    error: float | None
-    worst_error: float | None
 
 
 @dataclass(frozen=True)
@@ -136,7 +115,7 @@ class Case:
     accelerator: str = ""
     gbps: float | None = None
     probes: tuple[Probe, ...] = ()
-    compression: Compression | None = None
+    compression: wire.Compression | None = None
     within_optimal: bool = True  # else it may end in the next forward pass, and beat `optimal`
 
 
@@ -252,7 +231,7 @@ def _case(node):
         accelerator=node.get("accelerator").text(),
         gbps=node.get("gbps").number(),
         probes=tuple(_probe(n) for n in node.get("probes").items()),
-        compression=_optional(node.get("compression"), _compression),
+        compression=_optional(node.get("compression"), wire.compression),
         within_optimal=_within_optimal(node),
     )
 
@@ -341,28 +320,6 @@ def _link(node):
         node["gbps"].number(),
         node["collectives"].whole(),
         node["overran"].whole(),
-    )
-
-
-def _compression(node):
-    wholes = ("memory_bytes", "dense_bytes", "planned_bytes", "nans", "infinities")
-    numbers = (
-        "planned_compress_ns",
-        "planned_decompress_ns",
-        "message_bytes",
-        "sent_bytes",
-        "received_bytes",
-        "planned_sent_bytes",
-        "dense_sent_bytes",
-    )
-    error = node["error"]
-    return Compression(
-        id=node["id"].required_text(),
-        options={k: v.value for k, v in node["options"].members()},
-        error=None if error.is_null() else error["whole"].number(),
-        worst_error=None if error.is_null() else error["worst_tensor"].number(),
-        **{name: node[name].whole() for name in wholes},
-        **{name: node[name].number() for name in numbers},
     )
 
 
