@@ -42,12 +42,9 @@ class Decoder {
       const std::uint64_t begin = chunk.begin + j;
       const std::uint64_t drawn = chunk.offset + j;
       if (left > kStep) {
-        add_up(chunk.tensor, begin, kStep, kStep);
-        mean(kStep, key, drawn, means + begin);
+        step(chunk.tensor, begin, kStep, true, key, drawn, means + begin);
       } else {
-        // The byte behind the last code may be nobody's.
-        add_up(chunk.tensor, begin, left, left - 1);
-        mean(left, key, drawn, means + begin);
+        step(chunk.tensor, begin, left, false, key, drawn, means + begin);
       }
     }
   }
@@ -55,15 +52,24 @@ class Decoder {
  private:
   static constexpr std::uint32_t kStep = Code::kBits == 8 ? kTile : 64 / Code::kBits;
 
+  // The byte behind the last code may be nobody's, unless there are more.
+  [[gnu::always_inline]] void step(std::uint32_t tensor, std::uint64_t begin, std::uint32_t count,
+                                   bool more, const DrawKey& key, std::uint64_t drawn,
+                                   float* means) {
+    alignas(kOverrun) float sum[kStep];
+    add_up(tensor, begin, count, more, sum);
+    mean(sum, count, key, drawn, means);
+  }
+
   // Messages are read slowly, many at once: processors do not foresee that far.
   static constexpr std::uint64_t kAhead = 512;
 
   [[gnu::always_inline]] void add_up(std::uint32_t tensor, std::uint64_t begin, std::uint32_t count,
-                                     std::uint32_t readable) {
+                                     bool more, float* sum) {
     if constexpr (Code::kBits == 8) {
       for (std::uint32_t rank = 0; rank < messages_.ranks; ++rank) {
         add_bytes(messages_.codes(rank) + begin, count, Code::scale(messages_.scales(rank), tensor),
-                  rank == 0, sum_);
+                  rank == 0, sum);
       }
     } else {
       Floats sums[kStep / kFloats] = {};
@@ -75,13 +81,13 @@ class Decoder {
         }
         const Meanings<Code::kBits> meanings(said);
         __builtin_prefetch(messages_.codes(rank) + begin * Code::kBits / 8 + kAhead);
-        const std::uint64_t codes = bits_at(messages_.codes(rank), begin * Code::kBits,
-                                            readable == kStep ? 64 : count * Code::kBits);
+        const std::uint64_t codes =
+            bits_at(messages_.codes(rank), begin * Code::kBits, more ? 64 : count * Code::kBits);
         for (std::uint32_t i = 0; i < kStep / kFloats; ++i) {
           sums[i] += meanings.of(codes >> (i * kFloats * Code::kBits));
         }
       }
-      std::memcpy(sum_, sums, sizeof sums);
+      std::memcpy(sum, sums, sizeof sums);
     }
   }
 
@@ -95,34 +101,34 @@ class Decoder {
   }
 
   // `drawn`: the number of the first element's draw.
-  [[gnu::always_inline]] void mean(std::uint32_t count, const DrawKey& key, std::uint64_t drawn,
-                                   float* means) {
-    if (Code::kDraws == Draws::kOfZeros && any_zero(sum_, count)) {
+  [[gnu::always_inline]] void mean(const float* sum, std::uint32_t count, const DrawKey& key,
+                                   std::uint64_t drawn, float* means) {
+    if (Code::kDraws == Draws::kOfZeros && any_zero(sum, count)) {
       draws_.make(key, drawn, count);
       for (std::uint32_t j = 0; j < count; ++j) {
-        means[j] = Code::mean(sum_[j], messages_.ranks, draws_.draw[j]);
+        means[j] = Code::mean(sum[j], messages_.ranks, draws_.draw[j]);
       }
       return;
     }
     // Divisions by a constant power of two become multiplications, to the same bits.
     switch (messages_.ranks) {
       case 2:
-        return means_of(2, count, means);
+        return means_of(sum, 2, count, means);
       case 4:
-        return means_of(4, count, means);
+        return means_of(sum, 4, count, means);
       case 8:
-        return means_of(8, count, means);
+        return means_of(sum, 8, count, means);
       default:
-        return means_of(messages_.ranks, count, means);
+        return means_of(sum, messages_.ranks, count, means);
     }
   }
 
-  [[gnu::always_inline]] void means_of(std::uint32_t ranks, std::uint32_t count, float* means) {
-    for (std::uint32_t j = 0; j < count; ++j) means[j] = Code::mean(sum_[j], ranks, 0);
+  [[gnu::always_inline]] void means_of(const float* sum, std::uint32_t ranks, std::uint32_t count,
+                                       float* means) {
+    for (std::uint32_t j = 0; j < count; ++j) means[j] = Code::mean(sum[j], ranks, 0);
   }
 
   const Messages messages_;
-  alignas(kOverrun) float sum_[kStep];
   TileDraws draws_;
 };
 

@@ -82,6 +82,8 @@ class Meanings {
 #endif
 #if defined(__AVX512F__)
     table_ = _mm512_broadcast_f32x4(some);
+    first_ = _mm512_set1_ps(meanings[0]);
+    second_ = _mm512_set1_ps(meanings[1]);
 #elif defined(__AVX2__)
     table_ = _mm256_set_m128(some, some);
 #else
@@ -96,6 +98,9 @@ class Meanings {
     const auto lower = static_cast<std::int32_t>(codes);
 #endif
 #if defined(__AVX512F__)
+    if constexpr (kBits == 1) {
+      return _mm512_mask_blend_ps(static_cast<__mmask16>(codes), first_, second_);
+    }
     const __m512i shifts = _mm512_setr_epi32(
         0, kEach, 2 * kEach, 3 * kEach, 4 * kEach, 5 * kEach, 6 * kEach, 7 * kEach, 8 * kEach,
         9 * kEach, 10 * kEach, 11 * kEach, 12 * kEach, 13 * kEach, 14 * kEach, 15 * kEach);
@@ -116,6 +121,8 @@ class Meanings {
  private:
 #if defined(__AVX512F__)
   __m512 table_;
+  __m512 first_;
+  __m512 second_;
 #elif defined(__AVX2__)
   __m256 table_;
 #else
