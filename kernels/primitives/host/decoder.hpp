@@ -56,13 +56,17 @@ class Decoder {
   [[gnu::always_inline]] void step(std::uint32_t tensor, std::uint64_t begin, std::uint32_t count,
                                    bool more, const DrawKey& key, std::uint64_t drawn,
                                    float* means) {
+    constexpr std::uint32_t kLine = 64 / sizeof(float);
+    for (std::uint32_t i = 0; i < kStep; i += kLine) __builtin_prefetch(means + kWritten + i, 1);
     alignas(kOverrun) float sum[kStep];
     add_up(tensor, begin, count, more, sum);
     mean(sum, count, key, drawn, means);
   }
 
-  // Messages are read slowly, many at once: processors do not foresee that far.
-  static constexpr std::uint64_t kAhead = 512;
+  // How far ahead memory is asked for: messages are read too slowly, many at once, and means are
+  // written in too short rows for processors to foresee. Without, it takes half as long again.
+  static constexpr std::uint64_t kRead = 512;      // bytes of each message
+  static constexpr std::uint64_t kWritten = 1024;  // elements
 
   [[gnu::always_inline]] void add_up(std::uint32_t tensor, std::uint64_t begin, std::uint32_t count,
                                      bool more, float* sum) {
@@ -80,7 +84,7 @@ class Decoder {
           said[code] = Code::decoded(scale, code);
         }
         const Meanings<Code::kBits> meanings(said);
-        __builtin_prefetch(messages_.codes(rank) + begin * Code::kBits / 8 + kAhead);
+        __builtin_prefetch(messages_.codes(rank) + begin * Code::kBits / 8 + kRead);
         const std::uint64_t codes =
             bits_at(messages_.codes(rank), begin * Code::kBits, more ? 64 : count * Code::kBits);
         for (std::uint32_t i = 0; i < kStep / kFloats; ++i) {
