@@ -57,17 +57,18 @@ TEST(TimeModel, CountsBytesOfTensorsOfOneDimension) {
   Profile profile = topk_profile();
   profile.compressor = "dgc";
   profile.compressors["dgc"] = {};
+  profile.density = 0.1;
   profile.tensors = {tensor(400, 1), tensor(40, 1), tensor(800, 1), tensor(80, 1)};
-  EXPECT_EQ(TimeModel(profile).wire_bytes(0, 4), 8 * 165) << "unknown shapes";
+  EXPECT_EQ(TimeModel(profile).wire_bytes(0, 4), 8 * 33) << "unknown shapes";
   profile.tensors[0].shape = {10, 10};
   profile.tensors[1].shape = {10};
   profile.tensors[2].shape = {10, 20};
   profile.tensors[3].shape = {20};
   const TimeModel model(profile);
-  EXPECT_EQ(model.wire_bytes(0, 4), 8 * 150 + 4 * 30);
+  EXPECT_EQ(model.wire_bytes(0, 4), 8 * 30 + 4 * 30);
   EXPECT_EQ(model.wire_bytes(1, 2), 4 * 10);
-  EXPECT_EQ(model.wire_bytes(1, 3), 4 * 10 + 8 * 100);
-  EXPECT_EQ(model.merged({2, 4}).wire_bytes(1, 2), 8 * 100 + 4 * 20);
+  EXPECT_EQ(model.wire_bytes(1, 3), 4 * 10 + 8 * 20);
+  EXPECT_EQ(model.merged({2, 4}).wire_bytes(1, 2), 8 * 20 + 4 * 20);
 }
 
 TEST(TimeModel, SumsBackwardTimesAndBytesInReadyOrder) {
