@@ -4,8 +4,8 @@
 
 #include "bench/core/compressor_spec.hpp"
 #include "bench/core/dtype.hpp"
-#include "kernels/primitives/message_facts.hpp"
 #include "kernels/primitives/group_layout.hpp"
+#include "kernels/primitives/message_facts.hpp"
 
 #include <cstddef>
 #include <cstdint>
