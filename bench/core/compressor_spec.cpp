@@ -12,6 +12,7 @@ namespace mergewise {
 namespace {
 
 constexpr double kLeastDensity = 1e-12;
+constexpr std::int64_t kDrawnTogether = 8;  // elements that one call of the generator serves
 
 OptionSpec word(const char* name, const char* summary, std::vector<std::string> choices) {
   std::string first = choices.front();
@@ -86,7 +87,9 @@ const std::vector<Entry>& entries() {
         messages(), seed()}},
       {"qsgd",
        {memory({"none", "residual"}),
-        integer("bucket", "elements that share a norm; 0: the whole group", 512, 0, 1e9), seed()}},
+        integer("bucket", "elements that share a norm, a multiple of 8; 0: the whole group", 512, 0,
+                1e9),
+        seed()}},
       {"signsgd", {memory({"none"}), seed()}},
       {"ef_signsgd", {memory({"residual"}), scale()}},
       {"onebit", {memory({"residual"}), scale()}},
@@ -152,6 +155,11 @@ CompressorSpec compressor_spec(const std::string& id, const Options& given,
   if (options.contains("warm_up")) spec.warm_up = options.integer("warm_up");
   if (options.contains("seed") && !options.is_word("seed", "run")) {
     spec.seed = static_cast<std::uint64_t>(options.integer("seed"));
+  }
+  if (spec.bucket % kDrawnTogether != 0) {
+    throw InputError(
+        fmt::format("compressor 'qsgd': option 'bucket' is '{}', expected a multiple of {}",
+                    spec.bucket, kDrawnTogether));
   }
   if (spec.id == "randk" && spec.messages == 2 && !spec.sends_indices) {
     throw InputError(

@@ -71,6 +71,8 @@ TEST(CompressorSpec, RefusesWhatACompressorDoesNotTakeWithTheReason) {
   EXPECT_THAT(refusal("fp61", {}), HasSubstr("fp16"));
   EXPECT_THAT(refusal("randk", options({{"density", 0.0}})), HasSubstr("density"));
   EXPECT_THAT(refusal("randk", options({{"density", 1.5}})), HasSubstr("density"));
+  EXPECT_THAT(refusal("qsgd", options({{"bucket", std::int64_t{100}}})),
+              HasSubstr("multiple of 8"));
   EXPECT_THAT(refusal("randk", options({{"messages", std::int64_t{2}}})),
               HasSubstr("indices: sent"));
 }
