@@ -26,18 +26,19 @@ struct Specials {
   std::uint64_t infinities = 0;
 };
 
-/// Asks for the tile after next: what is made of one takes so long that processors do not foresee
-/// the others. Nothing for a source that computes places.
+/// Asks for a tile a few tiles ahead: what is made of one takes so long that processors do not
+/// foresee the others. Nothing for a source that computes places.
 template <typename Source>
 inline void foresee(const Source& source, std::uint64_t begin) {
   if constexpr (requires { source.gradient + begin, source.memory + begin; }) {
     constexpr std::uint64_t kLine = 64 / sizeof(float);
+    constexpr std::uint64_t kAhead = std::uint64_t{6} * kTile;
     for (std::uint64_t i = 0; i < kTile; i += kLine) {
-      __builtin_prefetch(source.gradient + begin + 2 * kTile + i);
+      __builtin_prefetch(source.gradient + begin + kAhead + i);
     }
     if (source.memory == nullptr) return;
     for (std::uint64_t i = 0; i < kTile; i += kLine) {
-      __builtin_prefetch(source.memory + begin + 2 * kTile + i);
+      __builtin_prefetch(source.memory + begin + kAhead + i);
     }
   }
 }
