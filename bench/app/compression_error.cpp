@@ -115,7 +115,8 @@ std::pair<Floats, Floats> means(Compressor& compressor, const Synthetic& synthet
   Bytewise message(compressor.message_bytes(layout));
   std::vector<std::uint64_t> scratch(compressor.scratch_bytes(layout) / sizeof(std::uint64_t) + 1);
   Received received(compressor, message.size());
-  CompressStep step{0, 0, kErrorRanks};
+  // Behind a warm-up, whose density plans do not count.
+  CompressStep step{static_cast<std::uint32_t>(compressor.spec().warm_up), 0, kErrorRanks};
   for (std::size_t rank = 0; rank < std::size_t{kErrorRanks}; ++rank) {
     const Floats gradient = synthetic.gradient(group.begin, group.end, rank);
     for (std::size_t i = 0; i < exact.size(); ++i) exact[i] += gradient[i] / kErrorRanks;

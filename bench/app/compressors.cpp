@@ -83,6 +83,10 @@ ChoiceConfig parse_compressor(const std::string& text) {
     const std::size_t begin = end + 1;
     end = std::min(text.find(',', begin), text.size());
     auto [name, value] = parse_assignment(text.substr(begin, end - begin));
+    if (compressor.options.contains(name)) {
+      throw InputError(fmt::format("compressor '{}': option '{}' is given twice, expected it once",
+                                   excerpt(text), name));
+    }
     compressor.options.set(name, std::move(value));
   }
   check_compressor(compressor);

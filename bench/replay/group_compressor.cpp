@@ -112,6 +112,7 @@ void GroupCompressor::compress(PlanMessages& plan, std::size_t group, std::uint3
   if (own.layout.elements() == 0) return;
   as_host(compute).enqueue([compressor = compression_.compressor, own = &own, totals = &plan.totals,
                             step = step_of(iteration)] {
+    own->arrived = false;
     compressor->compress(own->layout, step, own->gradient, own->memory, own->message, own->scratch,
                          own->facts);
     totals->bytes += own->facts.bytes;
@@ -138,6 +139,8 @@ void GroupCompressor::communicate(PlanMessages& plan, std::size_t group, Stream&
                                communication);
     }
   }
+  // Skipped, as all tasks are, where the collective failed.
+  as_host(communication).enqueue([own = &own] { own->arrived = true; });
 }
 
 void GroupCompressor::decompress(PlanMessages& plan, std::size_t group, std::uint32_t iteration,
@@ -146,6 +149,8 @@ void GroupCompressor::decompress(PlanMessages& plan, std::size_t group, std::uin
   if (own.layout.elements() == 0) return;
   as_host(compute).enqueue(
       [compressor = compression_.compressor, own = &own, step = step_of(iteration)] {
+        // The communication stream says why; what lies there may be no message at all.
+        if (!own->arrived) return;
         compressor->decompress(own->layout, step, own->received, own->received_bytes, own->mean);
       });
 }

@@ -31,6 +31,7 @@ struct GroupMessage {
   std::size_t message_at = 0;   ///< in the buffer of messages
   std::size_t received_at = 0;  ///< in the buffer of what arrives
   MessageFacts facts{};
+  bool arrived = false;                         ///< what was sent last: its collective did not fail
   std::vector<std::uint64_t> received_bytes{};  ///< of each rank's message, where they vary
   // Where all of it lies, as GroupCompressor::bind() last said.
   std::span<const float> gradient{};

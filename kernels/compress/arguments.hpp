@@ -31,7 +31,7 @@ struct CompressArguments {
   const float* gradient;
   /// What was left of earlier iterations, or the momentum: read and written. Null without memory.
   float* memory;
-  std::byte* message;   ///< aligned to 4 bytes
+  std::byte* message;   ///< aligned to 8 bytes
   std::byte* scratch;   ///< aligned to 8 bytes
   MessageFacts* facts;  ///< bytes are those of a full message, counts are 0
   DrawKey draws;        ///< of this rank; which tensor they are for is the group's matter

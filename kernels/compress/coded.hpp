@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressors that send a code of a few bits for every element, and then the scales of its tensors.
+//
+// clang-format off
 // A compressor on any device is a type with
 //
-//   summed_as()                     the type in which the collective adds messages up, if it does
-//   bytes(group, settings)          of a message
-//   scratch_bytes(group, settings)          that compress() uses
-//   compress(on, arguments)         by the primitives `on` (kernels/primitives/README.md)
+//   summed_as()                    the type in which the collective adds messages up, if it does
+//   bytes(group, settings)         of a message
+//   scratch_bytes(group, settings) that compress() uses
+//   compress(on, arguments)        by the primitives `on` (kernels/primitives/README.md)
 //   decompress(on, arguments)
 //
 // A code is a type with
 //
-//   kBits                           1, 2 or 8: element i's stand in byte i * kBits / 8, lowest
-//   first kDraws                          which elements' codes need a draw kSharedDraws all ranks
-//   draw alike Source                          what is coded: Accumulated or Decayed kScales floats
-//   of a tensor that follow the codes kSums                           doubles of a tensor that
-//   set_scales() uses Scale, scale(scales, tensor)    what code() and decoded() know of a tensor
+//   kBits                          1, 2 or 8: of element i from bit i * kBits on
+//   kDraws                         which elements' codes need a draw
+//   kSharedDraws                   all ranks draw alike
+//   Source                         what is coded: Accumulated or Decayed
+//   kScales                        floats of a tensor that follow the codes
+//   kSums                          doubles of a tensor that set_scales() uses
+//   Scale, scale(scales, tensor)   what code() and decoded() know of a tensor
 //   set_scales(on, arguments, source, sums, scales)
-//   code(scale, x, draw)            of a finite number
-//   decoded(scale, code)            what it says
-//   kept(x, said)                   what the memory keeps of x where its code says that
-//   mean(sum, ranks, draw)          of what the ranks' codes say
+//   code(scale, x, draw)           of a finite number
+//   decoded(scale, code)           what it says
+//   kept(x, said)                  what the memory keeps of x where its code says that
+//   mean(sum, ranks, draw)         of what the ranks' codes say
+// clang-format on
 #pragma once
 
 #include "bench/core/dtype.hpp"

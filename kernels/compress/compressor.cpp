@@ -29,6 +29,10 @@ void Compressor::compress(const GroupLayout& group, const CompressStep& step,
   MERGEWISE_CHECK(memory.size() == memory_floats() * group.elements(), "a memory of another size");
   MERGEWISE_CHECK(message.size() >= message_bytes(group), "too small a message");
   MERGEWISE_CHECK(scratch.size() >= scratch_bytes(group), "too little scratch");
+  for (const std::byte* const begin : {message.data(), scratch.data()}) {
+    MERGEWISE_CHECK(reinterpret_cast<std::uintptr_t>(begin) % sizeof(std::uint64_t) == 0,
+                    "message and scratch are aligned to 8 bytes");
+  }
   if (parts() > 1 && index_bytes(group.elements()) != sizeof(float)) {
     throw InputError(fmt::format(
         "compressor '{}': a group of {} elements has indices larger than its values, expected at "

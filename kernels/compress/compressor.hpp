@@ -22,10 +22,12 @@ struct CompressStep {
   std::uint32_t ranks = 1;
 };
 
-/// One compress() at a time; the rest from any thread. Nothing is allocated by a call (top-k grows
-/// its scratch memory with the largest group). Elements that are infinite or no number are counted;
-/// they count as 0 and leave nothing in the memory, but fp16 and bf16 send them as they are, topk
-/// infinities.
+/// One compress() at a time; the rest from any thread, unless a host's team works for it: then one
+/// call of any kind at a time. Nothing is allocated by a call, once the scratch memory that some
+/// keep has grown with the largest group. Elements that are infinite or no number are counted (by
+/// randk without a memory: of those it sends); they count as 0 and leave nothing in the memory, but
+/// fp16 and bf16 send them as they are, topk infinities. What fp16 sends of an element beyond
+/// 65504 P is infinite, and is not counted.
 class Compressor {
  public:
   virtual ~Compressor() = default;

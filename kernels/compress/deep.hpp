@@ -118,9 +118,9 @@ struct DeepCompression {
           if (clips && length > a.settings.clip) {
             x *= static_cast<float>(a.settings.clip / length);
           }
-          const float momentum = a.settings.momentum * a.memory[2 * i] + x;
+          const float momentum = finite_or_zero(a.settings.momentum * a.memory[2 * i] + x);
           a.memory[2 * i] = momentum;
-          a.memory[2 * i + 1] += momentum;
+          a.memory[2 * i + 1] = finite_or_zero(a.memory[2 * i + 1] + momentum);
         },
         a.facts);
   }

@@ -27,7 +27,7 @@ class HostBackend {
     *arguments.facts = facts;
     calls_for<Algorithm>(scratch_.run.isa).compress(host_tools(scratch_.run, &scratch_), arguments);
   }
-  // From several threads: nothing of the scratch changes.
+  // From several threads where there is no team: nothing of the scratch changes.
   template <typename Algorithm>
   void decompress(Algorithm, const DecompressArguments& arguments, const GroupLayout&) const {
     calls_for<Algorithm>(scratch_.run.isa).decompress(host_tools(scratch_.run, nullptr), arguments);

@@ -33,9 +33,7 @@ struct QuantisedLevels : MeanOfRanks {
                          double* sums, std::byte* scales) {
     on.sums_by_tensor(arguments.group, source, Sum{}, sums, arguments.facts);
     on.for_each(arguments.group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
-      constexpr double kLargest = 3.4028234663852886e38;
-      const double root = std::sqrt(sums[t]);
-      store(scales, t, static_cast<float>(root > kLargest ? kLargest : root));
+      store(scales, t, finite_scale(std::sqrt(sums[t])));
     });
   }
 
@@ -84,7 +82,9 @@ struct TernaryLevels : MeanOfRanks {
     on.sums_by_tensor(group, source, Sum{}, sums, arguments.facts);
     on.for_each(group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       const auto count = static_cast<double>(count_of(group, static_cast<std::uint32_t>(t)));
-      limits[t] = static_cast<float>(kClip * std::sqrt(sums[t] / count));
+      // Squares of tiny numbers are 0: nothing is clipped then.
+      limits[t] =
+          sums[t] > 0 ? finite_scale(kClip * std::sqrt(sums[t] / count)) : finite_scale(1e39);
     });
     on.largest_by_tensor(group, source, limits, largest);
     on.for_each(group.tensors,

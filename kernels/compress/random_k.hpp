@@ -11,9 +11,12 @@
 
 namespace mergewise {
 
-/// Where i goes in a permutation of 0 to n - 1 that belongs to the key: a Feistel network of four
-/// rounds over the next power of four, repeated until the result is below n (cycle walking: Black,
-/// Rogaway: Ciphers with Arbitrary Finite Domains, CT-RSA 2002). n <= 2^62.
+/// Of the network below. Four are too few: of small groups some places come 9 % too often.
+inline constexpr std::uint64_t kRounds = 8;
+
+/// Where i goes in a permutation of 0 to n - 1 that belongs to the key: a Feistel network over the
+/// next power of four, repeated until the result is below n (cycle walking: Black, Rogaway: Ciphers
+/// with Arbitrary Finite Domains, CT-RSA 2002). n <= 2^62.
 MERGEWISE_HD inline std::uint64_t permuted(std::uint64_t i, std::uint64_t n, const DrawKey& key) {
   unsigned half_bits = 1;
   while ((std::uint64_t{1} << (2 * half_bits)) < n) ++half_bits;
@@ -21,7 +24,7 @@ MERGEWISE_HD inline std::uint64_t permuted(std::uint64_t i, std::uint64_t n, con
   do {
     std::uint64_t left = i >> half_bits;
     std::uint64_t right = i & mask;
-    for (std::uint64_t round = 0; round < 4; ++round) {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
       const std::uint64_t mixed = left ^ (draw_block(key, round << 32 | right).word[0] & mask);
       left = right;
       right = mixed;

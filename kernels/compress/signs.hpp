@@ -24,7 +24,7 @@ struct SignVote {
   MERGEWISE_HD static float decoded(Scale, unsigned code) { return code != 0 ? 1.0F : -1.0F; }
   MERGEWISE_HD static float kept(float x, float said) { return x - said; }
   MERGEWISE_HD static float mean(float sum, std::uint32_t, std::uint32_t draw) {
-    return decoded({}, code({}, sum, draw));
+    return decoded({}, code({}, sum, draw >> 1));  // another coin than that of a rank's zero
   }
 };
 
@@ -41,6 +41,12 @@ struct MeanOfRanks {
     return sum / static_cast<float>(ranks);
   }
 };
+
+/// Sums of floats may overflow; what is sent and what is kept stay numbers.
+MERGEWISE_HD inline float finite_scale(double scale) {
+  constexpr double kLargest = 3.4028234663852886e38;
+  return static_cast<float>(scale > kLargest ? kLargest : scale < -kLargest ? -kLargest : scale);
+}
 
 /// EF-SignSGD's: signs, and the mean magnitude of each tensor. Zero counts as positive.
 struct ScaledSigns : MeanOfRanks {
@@ -64,7 +70,7 @@ struct ScaledSigns : MeanOfRanks {
     on.sums_by_tensor(group, source, Sum{}, sums, arguments.facts);
     on.for_each(group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       const auto tensor = static_cast<std::uint32_t>(t);
-      store(scales, t, static_cast<float>(sums[t] / static_cast<double>(count_of(group, tensor))));
+      store(scales, t, finite_scale(sums[t] / static_cast<double>(count_of(group, tensor))));
     });
   }
 
@@ -106,8 +112,8 @@ struct OneBit : MeanOfRanks {
       const double negatives = sums[3 * t + 2];
       const auto tensor = static_cast<std::uint32_t>(t);
       const double rest = static_cast<double>(count_of(group, tensor)) - negatives;
-      store(scales, 2 * t, static_cast<float>(negatives > 0 ? sums[3 * t] / negatives : 0));
-      store(scales, 2 * t + 1, static_cast<float>(rest > 0 ? sums[3 * t + 1] / rest : 0));
+      store(scales, 2 * t, finite_scale(negatives > 0 ? sums[3 * t] / negatives : 0));
+      store(scales, 2 * t + 1, finite_scale(rest > 0 ? sums[3 * t + 1] / rest : 0));
     });
   }
 

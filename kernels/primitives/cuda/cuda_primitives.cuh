@@ -201,8 +201,7 @@ class CudaPrimitives {
            work);
     launch(Kernel{"scan_tiles", &cuda::scan_tiles_kernel}, {1, tiles <= 512 ? kWarp : 256}, stream_,
            work.counts, tiles, work.offsets);
-    launch(Kernel{"write", &cuda::write_kernel<Index>}, warps, stream_, work, entries, facts,
-           selected);
+    launch(Kernel{"write", &cuda::write_kernel<Index>}, warps, stream_, work, entries, selected);
   }
 
   cudaStream_t stream_;

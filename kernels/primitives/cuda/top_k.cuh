@@ -83,7 +83,7 @@ struct BlockHistogram {
   }
 };
 
-/// Of all numbers; counts what is none. Reads the input once, by 16 bytes.
+/// Of all numbers; counts what is not finite. Reads the input once, by 16 bytes.
 template <typename Index>
 __global__ void first_histogram_kernel(TopKWork<Index> work, MessageFacts* facts) {
   const BlockHistogram histogram(kFirstBins);
@@ -102,6 +102,7 @@ __global__ void first_histogram_kernel(TopKWork<Index> work, MessageFacts* facts
       if (j >= left) continue;
       if (is_number(magnitude)) {
         histogram.count(magnitude >> kFirstShift);
+        counts.infinities += is_infinite(values[j]) ? 1 : 0;
       } else {
         ++counts.nans;
       }
@@ -213,12 +214,11 @@ constexpr std::uint32_t kTilesOfThread = 16;
 /// A warp for each tile that has something selected: its entries, in order. An element above the
 /// threshold stands behind those above it and the ties before it that are sent.
 template <typename Index>
-__device__ unsigned write_tile(const TopKWork<Index>& work, std::uint64_t tile,
-                               const SparseEntries& entries) {
+__device__ void write_tile(const TopKWork<Index>& work, std::uint64_t tile,
+                           const SparseEntries& entries) {
   const std::uint32_t threshold = work.state->prefix;
   const std::uint64_t ties = work.state->wanted;
   const unsigned before = (1U << lane_of_warp()) - 1;
-  unsigned infinities = 0;
   TileOffset offset = work.offsets[tile];
   for (std::uint32_t round = 0; round < kTile; round += kWarp) {
     const std::uint64_t i = tile * kTile + round + lane_of_warp();
@@ -234,30 +234,25 @@ __device__ unsigned write_tile(const TopKWork<Index>& work, std::uint64_t tile,
       const std::uint64_t place =
           offset.above + static_cast<unsigned>(__popc(above & before)) + (tie < ties ? tie : ties);
       entries.set(place, static_cast<std::int64_t>(i), value);
-      infinities += is_infinite(value) ? 1 : 0;
     }
     offset.above += static_cast<unsigned>(__popc(above));
     offset.equal += static_cast<unsigned>(__popc(equal));
   }
-  return infinities;
 }
 
 /// Also marks the entries that remain and says how many do not. `selected` may be null.
 template <typename Index>
-__global__ void write_kernel(TopKWork<Index> work, SparseEntries entries, MessageFacts* facts,
-                             std::uint64_t* selected) {
-  Counts counts;
+__global__ void write_kernel(TopKWork<Index> work, SparseEntries entries, std::uint64_t* selected) {
   for (std::uint64_t t = grid_thread() / kWarp; t < tiles_of(work.n); t += grid_threads() / kWarp) {
     const std::uint32_t count = work.counts[t];
     const bool sends =
         count >= kAboveOne || (count > 0 && work.offsets[t].equal < work.state->wanted);
-    if (sends) counts.infinities += write_tile(work, t, entries);
+    if (sends) write_tile(work, t, entries);
   }
   for (std::uint64_t j = work.state->selected + grid_thread(); j < work.k; j += grid_threads()) {
     entries.set(j, kNoIndex, 0);
   }
   if (selected != nullptr && grid_thread() == 0) *selected = work.state->selected;
-  add_counts(counts, facts);
 }
 
 }  // namespace mergewise::cuda

@@ -86,7 +86,7 @@ class Decoder {
         const Meanings<Code::kBits> meanings(said);
         __builtin_prefetch(messages_.codes(rank) + begin * Code::kBits / 8 + kRead);
         const std::uint64_t codes =
-            bits_at(messages_.codes(rank), begin * Code::kBits, more ? 64 : count * Code::kBits);
+            bits_at(messages_.codes(rank), begin * Code::kBits, count * Code::kBits, more);
         for (std::uint32_t i = 0; i < kStep / kFloats; ++i) {
           sums[i] += meanings.of(codes >> (i * kFloats * Code::kBits));
         }

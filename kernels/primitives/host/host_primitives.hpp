@@ -75,6 +75,7 @@ class HostPrimitives {
   void sums_by_tensor(const GroupView& group, const Source& source, const F& f, double* totals,
                       MessageFacts* facts) const {
     using Sum = decltype(f(0.0F));
+    if (group.tensors == 0) return;
     double* const partial = partial_sums(*tools_.scratch, Sum::kCount * group.chunk_count);
     PartSpecials specials;
     for_each_chunk(tools_, group, [&](const Part& part, const GroupView& view) {

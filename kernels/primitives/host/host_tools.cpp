@@ -25,7 +25,12 @@ void select_by(HostRun run, TopKScratch<Index>& scratch, std::span<const float> 
   if (selected != nullptr) *selected = static_cast<std::uint64_t>(counts.selected);
   if (facts == nullptr) return;
   facts->nans += static_cast<std::uint64_t>(counts.nans);
-  for (const float value : sent) facts->infinities += is_infinite(value) ? 1U : 0U;
+  // They come first: where all that is sent is infinite, more may be left.
+  const auto infinite = [](std::span<const float> some) {
+    return static_cast<std::uint64_t>(std::count_if(some.begin(), some.end(), is_infinite));
+  };
+  const std::uint64_t of_sent = infinite(sent);
+  facts->infinities += k > 0 && of_sent == k ? infinite(values) : of_sent;
 }
 
 }  // namespace

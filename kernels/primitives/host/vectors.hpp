@@ -130,12 +130,13 @@ class Meanings {
 #endif
 };
 
-/// The 64 bits from bit `bit` on, of which `wanted` are; the byte behind those is there to be read
-/// if 64 are wanted.
-inline std::uint64_t bits_at(const std::byte* bytes, std::uint64_t bit, std::uint64_t wanted) {
+/// The bits from bit `bit` on, of which the first `wanted` are, at most 64. `more`: 64 are, and the
+/// byte behind them is there to be read too.
+inline std::uint64_t bits_at(const std::byte* bytes, std::uint64_t bit, std::uint64_t wanted,
+                             bool more) {
   const std::byte* const first = bytes + bit / 8;
   const std::uint64_t skipped = bit % 8;
-  if (wanted == 64) {
+  if (more) {
     return load<std::uint64_t>(first) >> skipped | load<std::uint64_t>(first + 1) << (8 - skipped);
   }
   std::uint64_t bits = 0;

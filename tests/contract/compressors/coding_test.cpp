@@ -96,6 +96,19 @@ TEST(SignSgd, CoinsForTiesAndZerosAreFair) {
   EXPECT_NEAR(static_cast<double>(ups(zeros)), kSize / 2.0, spread);
 }
 
+// A rank's coin for a zero and that for the tie which it makes are not the same one.
+TEST(SignSgd, AVoteAgainstAZeroWinsThreeTimesInFour) {
+  const auto compressor = make("signsgd");
+  constexpr std::size_t kSize = 20000;
+  const GroupLayout group(0, {kSize});
+  Floats none;
+  const Message zeros = message_of(*compressor, group, {0, 0, 2}, Floats(kSize, 0), none);
+  const Message ups = message_of(*compressor, group, {0, 1, 2}, Floats(kSize, 1), none);
+  const Floats mean = mean_of(*compressor, group, {0, 0, 2}, {zeros, ups});
+  const auto up = static_cast<double>(std::count(mean.begin(), mean.end(), 1.0F));
+  EXPECT_NEAR(up, 0.75 * kSize, 5 * std::sqrt(kSize * 0.75 * 0.25));
+}
+
 TEST(EfSignSgd, SendsTheMeanMagnitudeOfEachTensor) {
   EXPECT_THAT(decoded("ef_signsgd", {}, {3, 0, 2}, {1, -2, 6, -0.01F, 0.03F}),
               ElementsAre(3, -3, 3, -0.02F, 0.02F));
@@ -186,6 +199,17 @@ TEST(TopK, SendsInfinitiesFirstAndNoNumberNever) {
   EXPECT_THAT(memory, Each(0.0F));
 }
 
+TEST(TopK, CountsInfinitiesThatItDoesNotSend) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto compressor = make("topk", {{"density", 0.1}});
+  const GroupLayout group(0, {10});
+  Floats memory = no_memory(*compressor, group);
+  MessageFacts facts;
+  (void)message_of(*compressor, group, {0, 0, 1}, {inf, inf, -inf, 1, 2, 3, 4, 5, 6, 7}, memory,
+                   &facts);
+  EXPECT_EQ(facts.infinities, 3U);
+}
+
 TEST(TopK, AnInfinityThatIsNotSentLeavesTheResidual) {
   const float inf = std::numeric_limits<float>::infinity();
   const auto compressor = make("topk", {{"density", 0.34}});
@@ -211,19 +235,23 @@ TEST(RandomK, PlacesOfLargeGroupsStayInside) {
   }
 }
 
+// By chi-squared: its mean is n - 1 or less, and a bound of six standard deviations more is passed
+// once in far more than a million fair draws. Small groups show how well a permutation mixes.
 TEST(RandomK, EveryPlaceIsSentAsOftenAsAnyOther) {
-  constexpr std::size_t kSize = 50;
-  constexpr int kIterations = 20000;
-  const auto compressor = make("randk", {{"density", 0.2}}, 1);
-  const GroupLayout group(0, {kSize});
-  std::vector<double> sent(kSize, 0.0);
-  Floats none;
-  for (std::uint32_t iteration = 0; iteration < kIterations; ++iteration) {
-    const Floats mean = alone(*compressor, group, Floats(kSize, 1.0F), none, iteration).mean;
-    for (std::size_t i = 0; i < kSize; ++i) sent[i] += mean[i] != 0 ? 1 : 0;
+  constexpr std::uint32_t kIterations = 40000;
+  for (const std::uint64_t n : {3U, 6U, 8U, 20U, 50U}) {
+    const std::uint64_t k = std::max<std::uint64_t>(1, n / 6);
+    std::vector<double> sent(n, 0.0);
+    for (std::uint32_t iteration = 0; iteration < kIterations; ++iteration) {
+      const DrawKey key{.seed = 1, .iteration = iteration};
+      for (std::uint64_t j = 0; j < k; ++j) ++sent[permuted(j, n, key)];
+    }
+    const double expected = static_cast<double>(kIterations * k) / static_cast<double>(n);
+    double squares = 0;
+    for (const double count : sent) squares += (count - expected) * (count - expected) / expected;
+    const auto degrees = static_cast<double>(n - 1);
+    EXPECT_LT(squares, degrees + 6 * std::sqrt(2 * degrees)) << n;
   }
-  const double spread = 5 * std::sqrt(kIterations * 0.2 * 0.8);
-  for (const double count : sent) EXPECT_NEAR(count, 0.2 * kIterations, spread);
 }
 
 TEST(RandomK, ResidualsAreSentAsTheyAreWithoutTheFactor) {

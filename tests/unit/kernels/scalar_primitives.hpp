@@ -150,8 +150,10 @@ class ScalarPrimitives {
              MessageFacts* facts, std::uint64_t* selected) const {
     std::vector<std::int64_t> order;
     std::uint64_t nans = 0;
+    std::uint64_t infinities = 0;
     for (std::uint64_t i = 0; i < n; ++i) {
       nans += is_nan(values[i]) ? 1U : 0U;
+      infinities += is_infinite(values[i]) ? 1U : 0U;
       if (!is_nan(values[i])) order.push_back(static_cast<std::int64_t>(i));
     }
     std::stable_sort(order.begin(), order.end(), [values](std::int64_t a, std::int64_t b) {
@@ -163,9 +165,11 @@ class ScalarPrimitives {
     for (std::uint64_t j = 0; j < k; ++j) {
       const bool some = j < order.size();
       entries.set(j, some ? order[j] : kNoIndex, some ? values[order[j]] : 0);
-      if (facts != nullptr && some) facts->infinities += is_infinite(values[order[j]]) ? 1U : 0U;
     }
-    if (facts != nullptr) facts->nans += nans;
+    if (facts != nullptr) {
+      facts->nans += nans;
+      facts->infinities += infinities;
+    }
   }
 
   template <typename F>

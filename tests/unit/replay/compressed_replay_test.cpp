@@ -162,6 +162,43 @@ TEST_P(CompressedReplay, WhatArrivesGarbledIsFoundAndTheCompressorNamed) {
   }
 }
 
+// As when a peer dies: what has arrived by then is no message, its indices may be any.
+TEST_P(CompressedReplay, WhatDidNotArriveIsNotDecompressed) {
+  class Lost : public ThreadRank {
+   public:
+    using ThreadRank::all_gather;
+    using ThreadRank::ThreadRank;
+    void all_gather(const std::byte*, std::size_t bytes, std::byte* received,
+                    Stream& stream) override {
+      lose(received, bytes, nullptr, stream);
+    }
+    void all_gather_counted(const std::byte*, const std::uint64_t*, std::size_t capacity,
+                            std::byte* received, std::uint64_t* bytes, Stream& stream) override {
+      lose(received, capacity, bytes, stream);
+    }
+
+   private:
+    static void lose(std::byte* received, std::size_t size, std::uint64_t* bytes, Stream& stream) {
+      as_host(stream).enqueue([received, size, bytes] {
+        std::fill_n(received, size, std::byte{0x7F});
+        if (bytes != nullptr) *bytes = size;
+        throw BackendError("the peer is gone");
+      });
+    }
+  };
+  if (make_host_compressor(GetParam().spec)->summed_as()) return;  // a sum has no indices
+  Meeting meeting(1);
+  Lost lost(meeting, 0);
+  const auto device = make_host_device();
+  LoggingCompute compute(nullptr);
+  const auto compressor = make_host_compressor(GetParam().spec);
+  Replayer replayer(*device, lost, compute, tensor_bytes(), Buffers::kSlice, {}, {},
+                    {compressor.get(), kVectors});
+  auto plan = replayer.prepare(plan_for(*compressor, {7}));
+  EXPECT_THAT([&] { replayer.verify(plan); },
+              ThrowsMessage<BackendError>(HasSubstr("the peer is gone")));
+}
+
 #ifndef __SANITIZE_THREAD__  // Gloo is compiled without that sanitizer.
 TEST(CompressedReplays, AreTheSameOverARealNetwork) {
   run_ranks(4, [](ControlPlane& control) {

@@ -43,13 +43,13 @@ Selection plain_top_k(const std::vector<float>& values, std::uint64_t k) {
   std::sort(order.begin(), order.end());
   top.selected = order.size();
   for (const std::int64_t i : order) {
-    top.infinities += std::isinf(values[static_cast<std::size_t>(i)]) ? 1 : 0;
     top.values.push_back(bits_of(values[static_cast<std::size_t>(i)]));
   }
   top.indices = order;
   top.indices.resize(k, kNoIndex);
   top.values.resize(k, 0);
-  if (k == 0) top.nans = 0;  // nothing is looked at
+  for (const float value : values) top.infinities += std::isinf(value) ? 1 : 0;
+  if (k == 0) top.nans = top.infinities = 0;  // nothing is looked at
   return top;
 }
 
