@@ -69,11 +69,13 @@ release_part() {
     report release 1 "FAILED: the build"
   fi
 }
-# The program's own tests once more, with the sanitized program.
+# The program's own tests once more, with the sanitized program; but for those of `recommend`, which mostly wait: unit/app
+# has what it decides.
 asan_part() {
   sanitized asan "${asan[@]}"
   ci/build.sh asan mergewise || report asan 1 "FAILED: the build"
-  MERGEWISE_PROGRAM=$PWD/build/asan/bin/mergewise python asan tests/program
+  MERGEWISE_PROGRAM=$PWD/build/asan/bin/mergewise python asan tests/program \
+    --ignore=tests/program/test_recommend.py
 }
 tsan_part() { sanitized tsan "${tsan[@]}"; }
 python_part() {
