@@ -76,7 +76,7 @@ Floats gradient_with_traps(const std::vector<std::size_t>& sizes, std::uint64_t 
 }
 
 Outcome outcome_of(Compressor& compressor, const std::vector<std::size_t>& sizes,
-                   std::uint32_t ranks) {
+                   std::uint16_t ranks) {
   const GroupLayout group(2, sizes, std::vector<bool>(kVectors));
   Outcome outcome;
   std::vector<Floats> memories(ranks, no_memory(compressor, group));
@@ -103,7 +103,7 @@ Outcome outcome_of(Compressor& compressor, const std::vector<std::size_t>& sizes
 class HostCompressors : public testing::TestWithParam<Case> {};
 
 void expect_equal(const Case& one, HostRun run, const std::vector<std::size_t>& sizes,
-                  std::uint32_t ranks, const Outcome& expected) {
+                  std::uint16_t ranks, const Outcome& expected) {
   const auto compressor = make_host_compressor(spec_of(one), run);
   const Outcome got = outcome_of(*compressor, sizes, ranks);
   SCOPED_TRACE(testing::Message() << isa_name(run.isa) << ", " << ranks << " ranks, "
@@ -116,7 +116,8 @@ void expect_equal(const Case& one, HostRun run, const std::vector<std::size_t>& 
 
 // An even number of ranks ties votes; the mean of a power of two may be multiplied.
 TEST_P(HostCompressors, GiveTheSameBitsOnEveryInstructionSet) {
-  for (const std::uint32_t ranks : {2U, 3U, 4U, 8U}) {
+  constexpr std::uint16_t kRanks[] = {2, 3, 4, 8};
+  for (const std::uint16_t ranks : kRanks) {
     const auto scalar = make_compressor(spec_of(GetParam()), ScalarBackend{});
     const Outcome expected = outcome_of(*scalar, kSizes, ranks);
     for (const Isa isa : available_isas()) {
