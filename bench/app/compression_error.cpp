@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/app/compression_error.hpp"
 
-#include "bench/collective/half_sum.hpp"
 #include "bench/replay/gradients.hpp"
+#include "bench/replay/local_collective.hpp"
 #include "bench/stats/random.hpp"
 #include "kernels/compress/host_compressor.hpp"
 
@@ -57,51 +57,6 @@ struct Synthetic {
   }
 };
 
-// What the collective makes of the ranks' messages.
-class Received {
- public:
-  Received(const Compressor& compressor, std::size_t message_bytes)
-      : compressor_(compressor),
-        bytes_(message_bytes * (compressor.summed_as() ? 1U : unsigned{kErrorRanks})) {}
-
-  void take(const Bytewise& message, std::uint64_t said, std::size_t rank) {
-    if (compressor_.summed_as()) {
-      add(message, rank == 0);
-      return;
-    }
-    if (compressor_.varies()) sizes_.push_back(said);
-    const auto parts = static_cast<std::size_t>(compressor_.parts());
-    const std::size_t part_bytes = message.size() / parts;
-    for (std::size_t part = 0; part < parts; ++part) {
-      const std::size_t to = (part * std::size_t{kErrorRanks} + rank) * part_bytes;
-      std::copy_n(message.begin() + static_cast<std::ptrdiff_t>(part * part_bytes), part_bytes,
-                  bytes_.begin() + static_cast<std::ptrdiff_t>(to));
-    }
-  }
-
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
-  [[nodiscard]] std::span<const std::uint64_t> sizes() const { return sizes_; }
-
- private:
-  void add(const Bytewise& message, bool first) {
-    if (first) {
-      bytes_ = message;
-    } else if (*compressor_.summed_as() == DType::kFloat32) {
-      auto* const sums = reinterpret_cast<float*>(bytes_.data());
-      const auto* const values = reinterpret_cast<const float*>(message.data());
-      for (std::size_t i = 0; i < message.size() / sizeof(float); ++i) sums[i] += values[i];
-    } else {
-      auto* const sums = reinterpret_cast<std::uint16_t*>(bytes_.data());
-      add_halves(*compressor_.summed_as(), sums, sums,
-                 reinterpret_cast<const std::uint16_t*>(message.data()), message.size() / 2);
-    }
-  }
-
-  const Compressor& compressor_;
-  Bytewise bytes_;
-  std::vector<std::uint64_t> sizes_;
-};
-
 // Exact mean and the compressor's of a group.
 std::pair<Floats, Floats> means(Compressor& compressor, const Synthetic& synthetic,
                                 const Group& group) {
@@ -114,7 +69,8 @@ std::pair<Floats, Floats> means(Compressor& compressor, const Synthetic& synthet
   Floats exact(layout.elements());
   Bytewise message(compressor.message_bytes(layout));
   std::vector<std::uint64_t> scratch(compressor.scratch_bytes(layout) / sizeof(std::uint64_t) + 1);
-  Received received(compressor, message.size());
+  Bytewise received(received_size(compressor, message.size(), kErrorRanks));
+  std::vector<std::uint64_t> sizes;
   // Behind a warm-up, whose density plans do not count.
   CompressStep step{static_cast<std::uint32_t>(compressor.spec().warm_up), 0, kErrorRanks};
   for (std::size_t rank = 0; rank < std::size_t{kErrorRanks}; ++rank) {
@@ -125,10 +81,11 @@ std::pair<Floats, Floats> means(Compressor& compressor, const Synthetic& synthet
     MessageFacts facts;
     compressor.compress(layout, step, gradient, memory, message,
                         std::as_writable_bytes(std::span(scratch)), facts);
-    received.take(message, facts.bytes, rank);
+    if (compressor.varies()) sizes.push_back(facts.bytes);
+    receive_message(compressor, message, static_cast<int>(rank), received);
   }
   Floats mean(exact.size());
-  compressor.decompress(layout, step, received.bytes(), received.sizes(), mean);
+  compressor.decompress(layout, step, received, sizes, mean);
   return {std::move(exact), std::move(mean)};
 }
 

@@ -4,6 +4,7 @@
 #include "bench/replay/calibrate.hpp"
 #include "bench/replay/calibrator.hpp"
 #include "bench/replay/gradients.hpp"
+#include "bench/replay/local_collective.hpp"
 #include "kernels/compress/compressor.hpp"
 
 #include <algorithm>
@@ -64,9 +65,8 @@ class CompressorLoad {
   void decompress(Bytes bytes) {
     Sized& sized = sizes_.at(bytes);
     if (sized.received == nullptr) {
-      const std::uint64_t copies = compressor_.summed_as() ? 1 : static_cast<std::uint64_t>(ranks_);
-      sized.received =
-          device_.allocate(static_cast<Bytes>(copies * compressor_.message_bytes(sized.layout)));
+      sized.received = device_.allocate(static_cast<Bytes>(
+          received_size(compressor_, compressor_.message_bytes(sized.layout), ranks_)));
       as_host(stream_).enqueue([this, own = &sized] { receive(*own); });
     }
     as_host(stream_).enqueue([this, own = &sized] {
@@ -105,19 +105,13 @@ class CompressorLoad {
   // As if all ranks had sent theirs; a sum takes as long to decompress as one message.
   void receive(Sized& sized) {
     const std::size_t message = compressor_.message_bytes(sized.layout);
-    const auto parts = static_cast<std::size_t>(compressor_.parts());
     const std::span<std::byte> received = bytes_of(*sized.received);
     for (int rank = 0; rank < (compressor_.summed_as() ? 1 : ranks_); ++rank) {
       std::fill_n(of(*memory_, 0, elements_of(memory_->size())).data(),
                   elements_of(memory_->size()), 0.0F);
       compress_of(rank, sized, kLater);
       if (compressor_.varies()) sized.received_bytes.push_back(sized.facts.bytes);
-      for (std::size_t part = 0; part < parts; ++part) {
-        const std::size_t to =
-            (part * received.size() + static_cast<std::size_t>(rank) * message) / parts;
-        std::copy_n(message_->data() + part * (message / parts), message / parts,
-                    received.data() + to);
-      }
+      receive_message(compressor_, bytes_of(*message_).first(message), rank, received);
     }
   }
 

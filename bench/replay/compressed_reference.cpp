@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/replay/compressed_reference.hpp"
 
-#include "bench/collective/half_sum.hpp"
 #include "bench/core/error.hpp"
 #include "bench/replay/gradients.hpp"
+#include "bench/replay/local_collective.hpp"
 #include "kernels/compress/host_compressor.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ CompressedReference::Expected CompressedReference::of(
   gradient_.resize(elements);
   mean_.resize(elements);
   message_.resize(compressor_->message_bytes(layout));
-  received_.assign(message_.size() * (compressor_->summed_as() ? 1 : ranks), std::byte{0});
+  received_.assign(received_size(*compressor_, message_.size(), ranks_), std::byte{0});
   received_bytes_.assign(compressor_->varies() ? ranks : 0, 0);
   scratch_.resize(compressor_->scratch_bytes(layout) / sizeof(std::uint64_t) + 1);
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -57,35 +57,8 @@ void CompressedReference::take_message(const GroupLayout& layout, int rank) {
   compressor_->compress(layout, step, gradient_, memory_, message_,
                         std::as_writable_bytes(std::span(scratch_)), facts);
   if (rank == rank_) std::swap(own_memory_, memory_);
-  if (const auto type = compressor_->summed_as()) {
-    if (rank == 0) {
-      std::copy(message_.begin(), message_.end(), received_.begin());
-    } else {
-      add_message(*type);
-    }
-    return;
-  }
-  const auto own = static_cast<std::size_t>(rank);
-  if (compressor_->varies()) received_bytes_[own] = facts.bytes;
-  const auto parts = static_cast<std::size_t>(compressor_->parts());
-  const std::size_t bytes = message_.size() / parts;
-  for (std::size_t part = 0; part < parts; ++part) {
-    const std::size_t to = part * (received_.size() / parts) + own * bytes;
-    std::copy_n(message_.begin() + static_cast<std::ptrdiff_t>(part * bytes), bytes,
-                received_.begin() + static_cast<std::ptrdiff_t>(to));
-  }
-}
-
-void CompressedReference::add_message(DType dtype) {
-  if (dtype == DType::kFloat32) {
-    auto* const sums = reinterpret_cast<float*>(received_.data());
-    const auto* const values = reinterpret_cast<const float*>(message_.data());
-    for (std::size_t i = 0; i < received_.size() / sizeof(float); ++i) sums[i] += values[i];
-    return;
-  }
-  auto* const sums = reinterpret_cast<std::uint16_t*>(received_.data());
-  add_halves(dtype, sums, sums, reinterpret_cast<const std::uint16_t*>(message_.data()),
-             received_.size() / sizeof(std::uint16_t));
+  if (compressor_->varies()) received_bytes_[static_cast<std::size_t>(rank)] = facts.bytes;
+  receive_message(*compressor_, message_, rank, received_);
 }
 
 float CompressedReference::tolerance() const {

@@ -35,7 +35,6 @@ class CompressedReference {
 
  private:
   void take_message(const GroupLayout& layout, int rank);
-  void add_message(DType dtype);
   [[nodiscard]] float tolerance() const;
 
   std::unique_ptr<Compressor> compressor_;
