@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bench/core/dtype.hpp"
-#include "kernels/compress/levels.hpp"
+#include "kernels/compress/scales.hpp"
 #include "kernels/compress/sparse.hpp"
 #include "kernels/primitives/finite.hpp"
 
@@ -108,8 +108,8 @@ struct DeepCompression {
     const CompressArguments a = arguments;
     const bool clips = a.settings.clip > 0;
     if (clips) {
-      on.sums_by_tensor(as_one_piece(a.group), Accumulated{a.gradient, nullptr},
-                        QuantisedLevels::Sum{}, norm, nullptr);
+      on.sums_by_tensor(as_one_piece(a.group), Accumulated{a.gradient, nullptr}, SumOfSquares{},
+                        norm, nullptr);
     }
     on.for_each_counted(
         a.group.elements, Accumulated{a.gradient, nullptr},

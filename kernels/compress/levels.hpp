@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/compress/coded.hpp"
-#include "kernels/compress/signs.hpp"
+#include "kernels/compress/scales.hpp"
 
 #include <cmath>
 
@@ -14,24 +14,17 @@ namespace mergewise {
 struct QuantisedLevels : MeanOfRanks {
   static constexpr unsigned kBits = 8;
   static constexpr Draws kDraws = Draws::kAll;
-  static constexpr bool kSharedDraws = false;
   static constexpr std::size_t kScales = 1;
   static constexpr std::size_t kSums = 1;
   static constexpr float kLevels = 127;
-  using Source = Accumulated;
   struct Scale {
     float norm;
-  };
-  struct Sum {
-    MERGEWISE_HD Sums<double, 1> operator()(float x) const {  // squares of floats fit a double
-      return {{static_cast<double>(x) * static_cast<double>(x)}};
-    }
   };
 
   template <typename On>
   static void set_scales(const On& on, const CompressArguments& arguments, const Source& source,
                          double* sums, std::byte* scales) {
-    on.sums_by_tensor(arguments.group, source, Sum{}, sums, arguments.facts);
+    on.sums_by_tensor(arguments.group, source, SumOfSquares{}, sums, arguments.facts);
     on.for_each(arguments.group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       store(scales, t, finite_scale(std::sqrt(sums[t])));
     });
@@ -61,11 +54,9 @@ struct QuantisedLevels : MeanOfRanks {
 struct TernaryLevels : MeanOfRanks {
   static constexpr unsigned kBits = 2;
   static constexpr Draws kDraws = Draws::kAll;
-  static constexpr bool kSharedDraws = false;
   static constexpr std::size_t kScales = 1;
   static constexpr std::size_t kSums = 2;  // the second one: room for a limit and a maximum
   static constexpr float kClip = 2.5F;
-  using Source = Accumulated;
   struct Scale {
     float largest;
   };
@@ -83,8 +74,7 @@ struct TernaryLevels : MeanOfRanks {
     on.for_each(group.tensors, [=] MERGEWISE_HD_LAMBDA(std::uint64_t t) {
       const auto count = static_cast<double>(count_of(group, static_cast<std::uint32_t>(t)));
       // Squares of tiny numbers are 0: nothing is clipped then.
-      limits[t] =
-          sums[t] > 0 ? finite_scale(kClip * std::sqrt(sums[t] / count)) : finite_scale(1e39);
+      limits[t] = sums[t] > 0 ? finite_scale(kClip * std::sqrt(sums[t] / count)) : kLargestFloat;
     });
     on.largest_by_tensor(group, source, limits, largest);
     on.for_each(group.tensors,

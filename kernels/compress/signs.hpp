@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/compress/coded.hpp"
+#include "kernels/compress/scales.hpp"
 
 namespace mergewise {
 
@@ -34,28 +35,21 @@ struct MomentumVote : SignVote {
   MERGEWISE_HD static float kept(float x, float) { return x; }
 };
 
-/// What codes share whose mean is that of what they say, and whose memory is what they do not.
-struct MeanOfRanks {
-  MERGEWISE_HD static float kept(float x, float said) { return x - said; }
-  MERGEWISE_HD static float mean(float sum, std::uint32_t ranks, std::uint32_t) {
-    return sum / static_cast<float>(ranks);
+/// Signs that need no coin: zero counts as positive.
+struct SignsOfSource : MeanOfRanks {
+  static constexpr unsigned kBits = 1;
+  static constexpr Draws kDraws = Draws::kNone;
+
+  template <typename Scale>
+  MERGEWISE_HD static unsigned code(const Scale&, float x, std::uint32_t) {
+    return x >= 0 ? 1 : 0;
   }
 };
 
-/// Sums of floats may overflow; what is sent and what is kept stay numbers.
-MERGEWISE_HD inline float finite_scale(double scale) {
-  constexpr double kLargest = 3.4028234663852886e38;
-  return static_cast<float>(scale > kLargest ? kLargest : scale < -kLargest ? -kLargest : scale);
-}
-
-/// EF-SignSGD's: signs, and the mean magnitude of each tensor. Zero counts as positive.
-struct ScaledSigns : MeanOfRanks {
-  static constexpr unsigned kBits = 1;
-  static constexpr Draws kDraws = Draws::kNone;
-  static constexpr bool kSharedDraws = false;
+/// EF-SignSGD's: signs, and the mean magnitude of each tensor.
+struct ScaledSigns : SignsOfSource {
   static constexpr std::size_t kScales = 1;
   static constexpr std::size_t kSums = 1;
-  using Source = Accumulated;
   struct Scale {
     float magnitude;
   };
@@ -77,7 +71,6 @@ struct ScaledSigns : MeanOfRanks {
   MERGEWISE_HD static Scale scale(const std::byte* scales, std::uint32_t tensor) {
     return {load<float>(scales, tensor)};
   }
-  MERGEWISE_HD static unsigned code(Scale, float x, std::uint32_t) { return x >= 0 ? 1 : 0; }
   MERGEWISE_HD static float decoded(Scale scale, unsigned code) {
     return code != 0 ? scale.magnitude : -scale.magnitude;
   }
@@ -85,13 +78,9 @@ struct ScaledSigns : MeanOfRanks {
 
 /// 1-bit SGD's in MergeComp's form: for each tensor the mean of its negative elements and that of
 /// the others; 0 for that of none.
-struct OneBit : MeanOfRanks {
-  static constexpr unsigned kBits = 1;
-  static constexpr Draws kDraws = Draws::kNone;
-  static constexpr bool kSharedDraws = false;
+struct OneBit : SignsOfSource {
   static constexpr std::size_t kScales = 2;
   static constexpr std::size_t kSums = 3;
-  using Source = Accumulated;
   struct Scale {
     float below;
     float others;
@@ -121,7 +110,6 @@ struct OneBit : MeanOfRanks {
     return {load<float>(scales, 2 * std::uint64_t{tensor}),
             load<float>(scales, 2 * std::uint64_t{tensor} + 1)};
   }
-  MERGEWISE_HD static unsigned code(Scale, float x, std::uint32_t) { return x >= 0 ? 1 : 0; }
   MERGEWISE_HD static float decoded(Scale scale, unsigned code) {
     return code != 0 ? scale.others : scale.below;
   }
