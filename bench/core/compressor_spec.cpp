@@ -149,7 +149,7 @@ CompressorSpec compressor_spec(const std::string& id, const Options& given,
   if (options.contains("bucket")) spec.bucket = options.integer("bucket");
   spec.sends_indices = options.is_word("indices", "sent");
   if (options.contains("messages")) spec.messages = static_cast<int>(options.integer("messages"));
-  spec.dense_vectors = !options.is_word("vectors", "sparse");
+  spec.dense_vectors = options.is_word("vectors", "dense");
   if (options.contains("momentum")) spec.momentum = options.number("momentum");
   if (options.contains("clip")) spec.clip = options.number("clip");
   if (options.contains("warm_up")) spec.warm_up = options.integer("warm_up");

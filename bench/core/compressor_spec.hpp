@@ -23,7 +23,7 @@ struct CompressorSpec {
   std::int64_t bucket = 512;   ///< of qsgd: elements that share a norm; 0: the whole group
   bool sends_indices = false;  ///< randk draws for each rank alone, and sends where
   int messages = 1;            ///< 2: indices and values apart
-  bool dense_vectors = true;   ///< dgc sends tensors of one dimension as they are
+  bool dense_vectors = false;  ///< dgc sends tensors of one dimension as they are
   double momentum = 0.9;       ///< of dgc and signum
   double clip = 0;             ///< dgc's: the largest norm of a rank's gradient of a group; 0: any
   std::int64_t warm_up = 0;    ///< dgc's: iterations in which the density falls from 1/4

@@ -99,7 +99,6 @@ WireFormat::WireFormat(CompressorSpec compressor, Bytes element_bytes)
       element_bytes_(element_bytes),
       rule_(&rule_of(spec_.id)),
       dense_(spec_.id == "none"),
-      keeps_vectors_(spec_.id == "dgc" && spec_.dense_vectors),
       messages_(spec_.messages) {
   if (!(spec_.density > 0 && spec_.density <= 1)) {
     throw InputError(
@@ -117,7 +116,7 @@ Collective WireFormat::collective() const {
 Bytes WireFormat::compressed_bytes(Bytes dense, std::int64_t tensors, Bytes vectors) const {
   const Bytes n = dense / element_bytes_;
   if (n <= 0) return 0;
-  const Bytes kept = keeps_vectors_ ? vectors / element_bytes_ : 0;
+  const Bytes kept = spec_.dense_vectors ? vectors / element_bytes_ : 0;
   const Bytes rest = n - kept;
   const auto wanted = static_cast<Bytes>(spec_.density * static_cast<double>(rest));  // rounds down
   return rule_->bytes({n, spec_.group_scale ? 1 : tensors,

@@ -54,7 +54,6 @@ class WireFormat {
   Bytes element_bytes_;
   const detail::MessageRule* rule_;
   bool dense_;
-  bool keeps_vectors_;
   int messages_;
 };
 

@@ -98,7 +98,7 @@ class AlgorithmCompressor : public Compressor {
             group.vector_elements(),
             group.vector_begins(),
             spec().messages,
-            spec().id == "dgc" && spec().dense_vectors};
+            spec().dense_vectors};
   }
 
   Backend backend_;

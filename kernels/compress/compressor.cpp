@@ -53,8 +53,7 @@ void Compressor::decompress(const GroupLayout& group, const CompressStep& step,
 }
 
 std::uint64_t Compressor::selected(const GroupLayout& group, double density) const {
-  const bool dense_vectors = spec_.id == "dgc" && spec_.dense_vectors;
-  const std::uint64_t n = group.elements() - (dense_vectors ? group.vector_elements() : 0);
+  const std::uint64_t n = group.elements() - (spec_.dense_vectors ? group.vector_elements() : 0);
   const double wanted = std::floor(density * static_cast<double>(n));
   return std::min(n, std::max<std::uint64_t>(1, static_cast<std::uint64_t>(wanted)));
 }

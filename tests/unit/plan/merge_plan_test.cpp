@@ -190,7 +190,7 @@ TEST(MergePlan, HashChangesWithEveryOptionOfACompressor) {
   specs[4].bucket = 64;
   specs[5].sends_indices = true;
   specs[6].messages = 2;
-  specs[7].dense_vectors = false;
+  specs[7].dense_vectors = true;
   specs[8].momentum = 0.5;
   specs[9].clip = 1;
   specs[10].warm_up = 3;
