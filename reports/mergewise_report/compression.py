@@ -160,6 +160,14 @@ def _worded(name):
     return "dense gradients" if name == DENSE else name
 
 
+def _shown(field):
+    """What the tables have a row of: (compressor, case, its compression), layer-wise and the fastest merged plan."""
+    for name, cases in field.cases.items():
+        for case in filter(None, (alone(cases), merged_best(cases))):
+            if case.compression is not None:
+                yield name, case, case.compression
+
+
 @dataclass(frozen=True)
 class CostRow:
     compressor: str
@@ -175,25 +183,21 @@ class CostRow:
 def cost_rows(field):
     """Compression against bytes, of the layer-wise plan and of the fastest merged one."""
     rows = []
-    for name, cases in field.cases.items():
-        for case in filter(None, (alone(cases), merged_best(cases))):
-            found = case.compression
-            if found is None:
-                continue
-            gathered = bool(case.plan) and "all_gather" in case.plan.collectives
-            most = most_ranks(found, gathered)
-            rows.append(
-                CostRow(
-                    compressor=name,
-                    strategy=case.strategy,
-                    spent=duration(spent_ns(found)),
-                    saved=_saved(found),
-                    even=_even(found),
-                    most_ranks=DASH if most is None else number(most, 3, 0),
-                    error=_error(found.error),
-                    worst=_error(found.worst_error),
-                )
+    for name, case, found in _shown(field):
+        gathered = bool(case.plan) and "all_gather" in case.plan.collectives
+        most = most_ranks(found, gathered)
+        rows.append(
+            CostRow(
+                compressor=name,
+                strategy=case.strategy,
+                spent=duration(spent_ns(found)),
+                saved=_saved(found),
+                even=_even(found),
+                most_ranks=DASH if most is None else number(most, 3, 0),
+                error=_error(found.error),
+                worst=_error(found.worst_error),
             )
+        )
     return rows
 
 
@@ -232,25 +236,21 @@ class WireRow:
 def wire_rows(field):
     """Bytes of a rank and an iteration: theory and reality, messages and all that passes by."""
     rows = []
-    for name, cases in field.cases.items():
-        for case in filter(None, (alone(cases), merged_best(cases))):
-            found = case.compression
-            if found is None:
-                continue
-            share = metrics.ratio(found.sent_bytes or found.planned_sent_bytes, found.dense_sent_bytes)
-            odd = [(found.nans, "NaN"), (found.infinities, "infinite")]
-            rows.append(
-                WireRow(
-                    compressor=name,
-                    strategy=case.strategy,
-                    groups=DASH if case.plan is None else f"{len(case.plan.groups):,}",
-                    planned=size(found.planned_bytes),
-                    real=size(found.message_bytes),
-                    planned_sent=size(found.planned_sent_bytes),
-                    sent=size(found.sent_bytes),
-                    of_dense=percent(share),
-                    memory=size(found.memory_bytes),
-                    odd=join_words(f"{count:,} {what}" for count, what in odd if count) or "none",
-                )
+    for name, case, found in _shown(field):
+        share = metrics.ratio(found.sent_bytes or found.planned_sent_bytes, found.dense_sent_bytes)
+        odd = [(found.nans, "NaN"), (found.infinities, "infinite")]
+        rows.append(
+            WireRow(
+                compressor=name,
+                strategy=case.strategy,
+                groups=DASH if case.plan is None else f"{len(case.plan.groups):,}",
+                planned=size(found.planned_bytes),
+                real=size(found.message_bytes),
+                planned_sent=size(found.planned_sent_bytes),
+                sent=size(found.sent_bytes),
+                of_dense=percent(share),
+                memory=size(found.memory_bytes),
+                odd=join_words(f"{count:,} {what}" for count, what in odd if count) or "none",
             )
+        )
     return rows
