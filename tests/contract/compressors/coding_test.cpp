@@ -14,14 +14,6 @@ namespace {
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-Floats decoded(const char* id, const Given& given, const std::vector<std::size_t>& sizes,
-               const Floats& gradient) {
-  const auto compressor = make(id, given);
-  const GroupLayout group(0, sizes);
-  Floats memory = no_memory(*compressor, group);
-  return alone(*compressor, group, gradient, memory).mean;
-}
-
 std::vector<int> bytes_of(const char* id, const std::vector<std::size_t>& sizes,
                           const Floats& gradient) {
   const auto compressor = make(id);

@@ -153,4 +153,13 @@ inline Floats no_memory(const Compressor& compressor, const GroupLayout& group) 
   return Floats(compressor.memory_floats() * group.elements(), 0.0F);
 }
 
+/// What a single rank's message decodes to, with an empty memory.
+inline Floats decoded(const char* id, const Given& given, const std::vector<std::size_t>& sizes,
+                      const Floats& gradient) {
+  const auto compressor = make(id, given);
+  const GroupLayout group(0, sizes);
+  Floats memory = no_memory(*compressor, group);
+  return alone(*compressor, group, gradient, memory).mean;
+}
+
 }  // namespace mergewise::test

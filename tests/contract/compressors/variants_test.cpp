@@ -15,14 +15,6 @@ using ::testing::ElementsAre;
 
 constexpr std::int64_t kTwo = 2;
 
-Floats decoded(const char* id, const Given& given, const std::vector<std::size_t>& sizes,
-               const Floats& gradient) {
-  const auto compressor = make(id, given);
-  const GroupLayout group(0, sizes);
-  Floats memory = no_memory(*compressor, group);
-  return alone(*compressor, group, gradient, memory).mean;
-}
-
 TEST(ScaleOfTheGroup, IsOneForAllTensors) {
   const std::vector<std::size_t> sizes{2, 2};
   const Floats gradient{4, -4, 2, -2};
