@@ -206,35 +206,37 @@ struct Work {
             compressor_spec(subject.id, Options({{"memory", std::string(subject.memory)}}), 1),
             run)),
         memory(compressor->memory_floats() * group.elements()),
-        messages(compressor->message_bytes(group) * (compressor->summed_as() ? 1 : kRanks)),
+        message(compressor->message_bytes(group)),
+        messages(message.size() * (compressor->summed_as() ? 1 : kRanks)),
         scratch(compressor->scratch_bytes(group) / sizeof(double) + 1),
         mean(group.elements()) {}
 
-  void compress(std::uint32_t iteration) { compress_at(0, {iteration, 0, kRanks}, gradient()); }
+  void compress(std::uint32_t iteration) { compress({iteration, 0, kRanks}, gradient()); }
   // What the collective gives, of other ranks other messages, so that votes are tied.
   void receive() {
-    const std::size_t one = compressor->message_bytes(group);
+    const std::size_t one = message.size();
     received.assign(compressor->varies() ? kRanks : 0, facts.bytes);
     std::vector<float> other = gradient();
-    for (std::uint16_t rank = 1; rank * one < messages.size(); ++rank) {
-      std::rotate(other.begin(), other.begin() + 8191, other.end());
-      compress_at(rank * one, {0, rank, kRanks}, other);
+    for (std::uint16_t rank = 0; rank * one < messages.size(); ++rank) {
+      compress({0, rank, kRanks}, other);
+      std::copy_n(message.begin(), one, messages.begin() + static_cast<std::ptrdiff_t>(rank * one));
       if (compressor->varies()) received[rank] = facts.bytes;
+      std::rotate(other.begin(), other.begin() + 8191, other.end());
     }
   }
   void decompress(std::uint32_t iteration) {
     compressor->decompress(group, {iteration, 0, kRanks}, messages, received, mean);
   }
 
-  void compress_at(std::size_t at, const CompressStep& step, const std::vector<float>& values) {
-    compressor->compress(group, step, values, memory,
-                         std::span(messages).subspan(at, compressor->message_bytes(group)),
+  void compress(const CompressStep& step, const std::vector<float>& values) {
+    compressor->compress(group, step, values, memory, message,
                          std::as_writable_bytes(std::span(scratch)), facts);
   }
 
   GroupLayout group;
   std::unique_ptr<Compressor> compressor;
   std::vector<float> memory;
+  std::vector<std::byte> message;
   std::vector<std::byte> messages;
   std::vector<double> scratch;
   std::vector<float> mean;
